@@ -1,0 +1,11 @@
+//go:build !linux && !darwin && !windows
+
+package platform
+
+// mapLocked has nothing better than the heap here. The collector doesn't move heap objects of this size today, but
+// nothing keeps them from swap, and MemoryPlain says so.
+func mapLocked(size int) ([]byte, MemoryKind, error) {
+	return make([]byte, size), MemoryPlain, nil
+}
+
+func unmapLocked([]byte) error { return nil }

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package platform
+
+func renameNoReplace(uintptr, string, string) error { return ErrUnsupported }
