@@ -1,0 +1,208 @@
+package vault
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"warder/internal/seal"
+	"warder/internal/secret"
+)
+
+// Put sets the field's value, which the field owns from here on. Strength and time are noted when the item is saved.
+func (f *Field) Put(value secret.Value) {
+	f.Value.Destroy()
+	f.Value, f.Ref, f.Score, f.Set = value, "", 0, time.Time{}
+}
+
+// Save writes new revisions of the given items in one act: all or none. An item with a zero ID is added and gets one.
+//
+// Errors: *NameError, *SizeError, ErrExists, ErrChanged, *AlarmError, ErrLocked, and those of the file system; then nothing was changed.
+func (v *Vault) Save(items ...*Item) error {
+	edits := make([]edit, len(items))
+	for i, it := range items {
+		if it == nil {
+			return errors.New("saving an item: it is nil")
+		}
+		edits[i] = edit{item: it}
+	}
+	return saveEdits(v, edits)
+}
+
+func saveEdits(v *Vault, edits []edit) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	return v.s.c.writing(func() error {
+		if err := v.s.c.sync(); err != nil {
+			return err
+		}
+		return v.s.commit(edits, commitOptions{})
+	})
+}
+
+// Trash puts an item into the trash: its name is free again, its values stay until Purge.
+func (v *Vault) Trash(id seal.ID, o Origin) error {
+	return alter(v, id, func(it *Item) { it.Trashed, it.Origin = v.s.c.cfg.now(), o })
+}
+
+// Restore takes an item out of the trash. Its name may be taken by now: ErrExists.
+func (v *Vault) Restore(id seal.ID, o Origin) error {
+	return alter(v, id, func(it *Item) { it.Trashed, it.Origin = time.Time{}, o })
+}
+
+func alter(v *Vault, id seal.ID, change func(*Item)) error {
+	it, err := v.Open(id)
+	if err != nil {
+		return err
+	}
+	defer it.Destroy()
+	change(it)
+	return v.Save(it)
+}
+
+// Purge ends items for good, in one act: their files go, and a tombstone keeps other devices from bringing them back.
+func (v *Vault) Purge(ids ...seal.ID) error {
+	edits := make([]edit, len(ids))
+	for i, id := range ids {
+		edits[i] = edit{end: id}
+	}
+	return saveEdits(v, edits)
+}
+
+// History lists the revisions of an item that are kept, newest first, without values.
+func (v *Vault) History(id seal.ID) ([]Meta, error) {
+	v.s.c.mu.RLock()
+	defer v.s.c.mu.RUnlock()
+	if v.s.c.locked {
+		return nil, ErrLocked
+	}
+	if v.s.index[id] == nil {
+		return nil, fmt.Errorf("item %s: %w", id, ErrNotFound)
+	}
+	var list []Meta
+	err := v.s.c.shared.in(vaultPath(v.s.id, itemFolder(shardOf(id))), func(d folder) error {
+		for _, rev := range v.s.revisions(id) {
+			it, st, err := reader{v.s, d, false}.rev(id, rev)
+			if err != nil {
+				return err
+			}
+			if st == StateOK {
+				list = append(list, it.Meta)
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(list, func(a, b Meta) int { return -cmp.Compare(a.link.lamport, b.link.lamport) })
+	return list, err
+}
+
+// OpenRevision opens a revision of the item's history with its values. The caller must Destroy it.
+func (v *Vault) OpenRevision(id seal.ID, rev seal.Hash) (*Item, error) {
+	v.s.c.mu.RLock()
+	defer v.s.c.mu.RUnlock()
+	if v.s.c.locked {
+		return nil, ErrLocked
+	}
+	return v.s.openListed(id, rev)
+}
+
+// openListed opens a revision that the item's history lists.
+func (s *shelf) openListed(id seal.ID, rev seal.Hash) (it *Item, err error) {
+	listed := false
+	for _, r := range s.revisions(id) {
+		listed = listed || r == rev
+	}
+	if !listed {
+		return nil, fmt.Errorf("revision %s of item %s: %w", rev.String()[:16], id, ErrNotFound)
+	}
+	var st ItemState
+	err = s.c.shared.in(vaultPath(s.id, itemFolder(shardOf(id))), func(d folder) error {
+		it, st, err = reader{s, d, true}.rev(id, rev)
+		return err
+	})
+	if err == nil && st != StateOK {
+		err = fmt.Errorf("revision %s of item %s is %s: %w", rev.String()[:16], id, st, ErrDamaged)
+	}
+	return it, err
+}
+
+// Revert makes a new revision with the content of an older one.
+func (v *Vault) Revert(id seal.ID, rev seal.Hash, o Origin) error {
+	it, err := v.OpenRevision(id, rev)
+	if err != nil {
+		return err
+	}
+	defer it.Destroy()
+	current, err := metaOf(v, id)
+	if err != nil {
+		return err
+	}
+	it.link.rev, it.Origin = current.link.rev, o
+	return v.Save(it)
+}
+
+func metaOf(v *Vault, id seal.ID) (Meta, error) {
+	v.s.c.mu.RLock()
+	defer v.s.c.mu.RUnlock()
+	m := v.s.index[id]
+	if m == nil {
+		return Meta{}, fmt.Errorf("item %s: %w", id, ErrNotFound)
+	}
+	return m.clone(), nil
+}
+
+// Undo takes back what the revisions with a tag did, in one act: what they made goes to the trash, what they changed gets its
+// content from before. Items that were changed again since are left alone. It returns how many it took back; with none, ErrNotFound.
+func (v *Vault) Undo(tag string, o Origin) (int, error) {
+	if tag == "" {
+		return 0, fmt.Errorf("undo without a tag: %w", ErrNotFound)
+	}
+	var items []*Item
+	defer func() {
+		for _, it := range items {
+			it.Destroy()
+		}
+	}()
+	list := v.List()
+	if v.s.c.isLocked() {
+		return 0, ErrLocked
+	}
+	for _, m := range list {
+		if m.Origin.Tag != tag {
+			continue
+		}
+		it, err := openBefore(v, m)
+		if err != nil {
+			return 0, fmt.Errorf("undoing %s %q: %w", m.Kind, m.Name, err)
+		}
+		it.link.rev, it.Origin = m.link.rev, o
+		items = append(items, it)
+	}
+	if len(items) == 0 {
+		return 0, fmt.Errorf("a change tagged %q: %w", tag, ErrNotFound)
+	}
+	if err := v.Save(items...); err != nil {
+		return 0, err
+	}
+	return len(items), nil
+}
+
+// openBefore opens what an item was before the revisions with its current tag; one that was made by them comes back as trash.
+func openBefore(v *Vault, m Meta) (*Item, error) {
+	it, err := v.Open(m.ID)
+	for err == nil && it.Origin.Tag == m.Origin.Tag {
+		at := it.link.parents
+		it.Destroy()
+		if len(at) == 0 {
+			if it, err = v.Open(m.ID); err == nil {
+				it.Trashed = v.s.c.cfg.now()
+			}
+			return it, err
+		}
+		it, err = v.OpenRevision(m.ID, at[0])
+	}
+	return it, err
+}

@@ -1,0 +1,90 @@
+package vault
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"warder/internal/seal"
+	"warder/internal/secret"
+)
+
+// Folder is what the vault needs of a directory.
+type Folder = folder
+
+// Wrap puts something between the vault and its folders.
+func (c *Config) Wrap(f func(path string, f Folder) Folder) { c.wrap = f }
+
+// FoldName is the form under which names are unique.
+func FoldName(name string) string { return foldName(name) }
+
+// Listed lists the files of the account directory that what is in force names.
+func (a *Account) Listed() []string {
+	list := []string{"format", "keysets/" + keysetName(a.c.keyset)}
+	for id := range a.c.keyset.roster {
+		list = append(list, "devices/"+id.String())
+	}
+	for _, s := range a.c.vaults {
+		for epoch := range s.keys {
+			list = append(list, vaultPath(s.id, headerName(epoch)))
+		}
+		for dev, r := range s.roots {
+			list = append(list, vaultPath(s.id, "man/"+dev.String()))
+			for n, part := range r.shards {
+				list = append(list, vaultPath(s.id, "man/"+dev.String()+".d/"+shardFile(n, part.hash)))
+			}
+		}
+		for id := range s.heads {
+			for _, rev := range s.revisions(id) {
+				list = append(list, vaultPath(s.id, itemFolder(shardOf(id))+"/"+itemFile(id, rev)))
+			}
+		}
+	}
+	return list
+}
+
+// OpenByCode is Open by the recovery code, which costs no key derivation. The code stays in force.
+func OpenByCode(cfg Config, code secret.Value) (*Account, error) {
+	raw, err := parseCode(code, recoveryCodeLen)
+	if err != nil {
+		return nil, err
+	}
+	defer raw.Destroy()
+	c, err := openPlaces(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if c.ds, err = readDeviceSecret(c.local); err == nil {
+		err = c.open(recoverySlot, raw)
+	}
+	if err == nil {
+		err = c.start()
+	}
+	if err != nil {
+		c.lock()
+		return nil, err
+	}
+	return &Account{c}, nil
+}
+
+// Roster lists the account's devices by id.
+func (a *Account) Roster() []seal.ID { return sortedIDs(maps.Keys(a.c.keyset.roster)) }
+
+// SignAgain puts this device's signature under a root or shard whose bytes were changed.
+func SignAgain(t testing.TB, a *Account, file []byte) []byte {
+	t.Helper()
+	signed := file[:len(file)-signatureLen]
+	sig, err := a.c.dev.keys.SignManifest(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(slices.Clone(signed), sig[:]...)
+}
+
+// Tombstones lists the items that were ended for good, by id.
+func Tombstones(v *Vault) []seal.ID {
+	return slices.DeleteFunc(sortedIDs(maps.Keys(v.s.heads)), func(id seal.ID) bool { return v.s.index[id] != nil })
+}
+
+// Parents are the revisions that this one follows.
+func (m *Meta) Parents() []seal.Hash { return m.link.parents }

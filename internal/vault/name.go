@@ -1,0 +1,58 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxName is the longest name in bytes: vault, item, section, field, project, stage.
+const maxName = 128
+
+// NameError says why a text can't be a name. It shows the name quoted, so that control and bidirectional characters can't act on a terminal.
+type NameError struct {
+	What, Name, Reason string // What is "item name", "field name", …
+}
+
+// Error quotes the name.
+func (e *NameError) Error() string { return fmt.Sprintf("%s %+q %s", e.What, e.Name, e.Reason) }
+
+// CheckName applies F1's rule for names: 1 to 128 bytes of NFC UTF-8 without slash, control or bidirectional characters, not starting
+// with a dash (it would read as a flag) or a dot (it would hide as a file).
+func CheckName(what, name string) error {
+	if reason := nameFault(name); reason != "" {
+		return &NameError{What: what, Name: name, Reason: reason}
+	}
+	return nil
+}
+
+func nameFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxName:
+		return fmt.Sprintf("is longer than %d bytes", maxName)
+	case !utf8.ValidString(name):
+		return "is not UTF-8"
+	case name[0] == '-' || name[0] == '.':
+		return "starts with a dash or a dot"
+	case strings.Contains(name, "/"):
+		return "holds a slash, which separates the parts of a reference"
+	case !norm.NFC.IsNormalString(name):
+		return "is not in Unicode normal form C"
+	case strings.TrimSpace(name) != name:
+		return "starts or ends with a space"
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+			return "holds a control or bidirectional character"
+		}
+	}
+	return ""
+}
+
+// foldName is the form under which names are unique.
+func foldName(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
