@@ -1,0 +1,5 @@
+package platform
+
+import "golang.org/x/sys/unix"
+
+func refuseTracing() error { return unix.PtraceDenyAttach() }

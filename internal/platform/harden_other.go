@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package platform
+
+func dropDumps() error { return ErrUnsupported }

@@ -1,0 +1,9 @@
+//go:build !linux && !darwin
+
+package platform
+
+import "os"
+
+func openTerminal() (*os.File, error) { return nil, ErrUnsupported }
+
+func readHidden(*os.File, []byte) (int, error) { return 0, ErrUnsupported }
