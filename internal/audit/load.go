@@ -145,7 +145,7 @@ func (w *walk) findHead() (found bool, err error) {
 			if found = ok && l.whole && seq == st.Seq && seal.HashOf(l.text) == st.Head; found {
 				w.tip.size = l.offset + int64(len(l.text)) + 1
 			}
-			return found || ok && seq < st.Seq
+			return found // a smaller number does not end the search: a stranger's line can have any
 		})
 	})
 	return found, err
