@@ -28,5 +28,10 @@
 //	peer*.go      who is on the other end of a unix socket
 //	proc*.go      what /proc and pidfds tell of a process
 //	harden*.go    DropDumps
+//	tracer*.go    Tracer
 //	terminal*.go  the controlling terminal and a line typed without echo
+//	pty*.go       OpenPTY, SetTerminalSize
+//	detach*.go    StartDetached, and the connection that such a process inherits
+//	clean*.go     shedding what a process inherits: CleanEnviron, Reexec, Isolate
+//	program*.go   which file a process runs; SinceBoot; EndSignals
 package platform

@@ -1,0 +1,16 @@
+package platform
+
+import "fmt"
+
+func tracer() (int, error) {
+	const path = "/proc/self/status"
+	status, err := readFile(path, make([]byte, maxStatus))
+	if err != nil {
+		return 0, err
+	}
+	pids, err := statusNumbers(status, "TracerPid:")
+	if err != nil || len(pids) == 0 {
+		return 0, fmt.Errorf("reading %s: %w", path, errNotProc)
+	}
+	return int(pids[0]), nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package platform
+
+func tracer() (int, error) { return 0, ErrUnsupported }
