@@ -49,6 +49,7 @@
 //	lock.go      Lock, TryLock
 //	errors.go    UnsafeError, sentinels, Hint
 //	places.go    Places: the four directories and the socket
+//	install.go   Install: which program serves this device
 //	origin.go    Origin: where a value came from
 //	options.go   the table of options
 //	settings.go  Settings: file, environment and flags made one
