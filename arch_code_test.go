@@ -21,13 +21,15 @@ func codeRules() []rule {
 			"a processor":  {"internal/state/a.go": "//go:build amd64 || ignore\n\npackage state\n"},
 			"a suffix":     {"internal/state/a_windows.go": "package state\n"},
 			"a long one":   {"internal/state/a_linux_arm64.go": "package state\n"},
-			"a test's":     {"internal/state/a_darwin_test.go": "package state\n"},
+			"a test's":     {"internal/state/a_linux_test.go": "package state\n"},
+			"no test":      {"internal/daemon/a_linux.go": "package daemon\n"},
 			"linkname":     {"internal/platform/a.go": "package platform\n\n//go:linkname f runtime.f\nfunc f()\n"},
 			"an assembler": {"internal/platform/a_amd64.s": "TEXT ·f(SB),0,$0\n"},
 		},
 		good: map[string]tree{
 			"platform":    {"internal/platform/a_linux.go": "//go:build !android\n\npackage platform\n"},
 			"another tag": {"internal/state/a_test.go": "//go:build race\n\npackage state\n"},
+			"an attack":   {"internal/daemon/a_linux_test.go": "package daemon_test\n"},
 			"a name":      {"internal/state/linux.go": "package state\n"},
 		},
 	}, {
@@ -42,6 +44,23 @@ func codeRules() []rule {
 			"main":   {"cmd/warder/main.go": "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(1) }\n"},
 			"a test": {"internal/cli/a_test.go": "package cli\n\nimport \"os\"\n\nfunc TestMain() { os.Exit(1) }\n"},
 			"method": {"internal/cli/a.go": "package cli\n\nfunc f(os interface{ Exit(int) }) { os.Exit(1) }\n"},
+		},
+	}, {
+		name:  "who decides is told the time",
+		check: strayClock,
+		bad: map[string]tree{
+			"policy":    {"internal/policy/a.go": "package policy\n\nimport \"time\"\n\nfunc f() { _ = time.Now() }\n"},
+			"gate":      {"internal/gate/a.go": "package gate\n\nimport \"time\"\n\nfunc f() { _ = time.Now() }\n"},
+			"elapsed":   {"internal/gate/a.go": "package gate\n\nimport \"time\"\n\nfunc f(t time.Time) { _ = time.Since(t) }\n"},
+			"left":      {"internal/shell/a.go": "package shell\n\nimport \"time\"\n\nfunc f(t time.Time) { _ = time.Until(t) }\n"},
+			"renamed":   {"internal/policy/a.go": "package policy\n\nimport clock \"time\"\n\nfunc f() { _ = clock.Now() }\n"},
+			"a default": {"internal/gate/a.go": "package gate\n\nimport \"time\"\n\nfunc f() func() time.Time { return time.Now }\n"},
+		},
+		good: map[string]tree{
+			"told":      {"internal/gate/a.go": "package gate\n\nimport \"time\"\n\nfunc f(now func() time.Time) time.Time { return now().Add(time.Hour) }\n"},
+			"its test":  {"internal/gate/a_test.go": "package gate\n\nimport \"time\"\n\nfunc f() { _ = time.Now() }\n"},
+			"elsewhere": {"internal/daemon/a.go": "package daemon\n\nimport \"time\"\n\nfunc f() { _ = time.Now() }\n"},
+			"a method":  {"internal/policy/a.go": "package policy\n\nfunc f(time interface{ Now() int }) { _ = time.Now() }\n"},
 		},
 	}, {
 		name:  "nothing runs before main",
@@ -107,7 +126,9 @@ func strayPlatform(m *model) []string {
 	var findings []string
 	for _, f := range m.all() {
 		findings = append(findings, linkedNames(f)...)
-		if path.Dir(f.path) == "internal/platform" {
+		// Who attacks the daemon attacks it with what Linux has: debuggers, mounts, /proc.
+		attack := path.Dir(f.path) == "internal/daemon" && strings.HasSuffix(f.path, "_linux_test.go")
+		if path.Dir(f.path) == "internal/platform" || attack {
 			continue
 		}
 		parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), "_")
@@ -160,6 +181,29 @@ func strayExit(m *model) []string {
 	return findings
 }
 
+// clockless are the packages that must give the same answer for the same
+// question at any time: the pure ones, and the gate, which is handed its clock,
+// so that a replay decides as the day did.
+func clockless() []string { return []string{"policy", "gate", "shell", "dotenv"} }
+
+// strayClock finds code that reads the clock where the time must be handed in.
+func strayClock(m *model) []string {
+	var findings []string
+	for _, p := range m.packages {
+		if !slices.Contains(clockless(), p.name()) {
+			continue
+		}
+		for _, f := range p.production() {
+			for pos, name := range f.uses("time") {
+				if name == "Now" || name == "Since" || name == "Until" {
+					findings = append(findings, f.at(pos, "%s reads the clock: have the time handed in", p.name()))
+				}
+			}
+		}
+	}
+	return findings
+}
+
 // initFunctions finds functions that run before main: start-up time is a
 // feature, and nothing may happen before the command is known.
 func initFunctions(m *model) []string {
@@ -178,7 +222,6 @@ func initFunctions(m *model) []string {
 // reason.
 var knownVariables = map[string]string{
 	"secret.process": "the arena of locked memory: the kernel's limit on locked pages is the process's, and a Value is passed by value",
-	"secret.words":   "the embedded word list, unpacked on first use and only read afterwards",
 }
 
 // TestKnownVariablesAreThere keeps a reason from outliving its variable.

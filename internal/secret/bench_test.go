@@ -41,7 +41,6 @@ func BenchmarkUse(b *testing.B) {
 
 // BenchmarkStrength has the longest passwords that are looked at, and one that is much longer.
 func BenchmarkStrength(b *testing.B) {
-	secret.Strength(nil) // unpacks the word list
 	for _, c := range []struct {
 		name, password string
 	}{
@@ -59,15 +58,5 @@ func BenchmarkStrength(b *testing.B) {
 				secret.Strength(password)
 			}
 		})
-	}
-}
-
-// BenchmarkUnpack is what the first call of Strength costs more than the others.
-func BenchmarkUnpack(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := secret.Unpack(); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -1,16 +1,23 @@
 package secret
 
-import "strings"
-
 const (
-	firstYear, lastYear = 1900, 2049 // of births, loves, sales and expiry dates
-	dateSigns           = "-./_ "
+	firstYear, lastYear = 1000, 2099 // of births, foundings, battles and expiry dates
+
+	// thisYear stands still: a score is stored, and must not change with the clock.
+	thisYear = 2026
+	// nearYears are tried in any order; the others from the nearest to the farthest.
+	nearYears = 30
 )
+
+// yearCost is the effort of one year.
+func yearCost(y int) effort {
+	return choice(max(nearYears, y-thisYear, thisYear-y))
+}
 
 // dates finds years and dates that begin at i.
 func (e *estimate) dates(i int) {
 	if y, ok := e.number(i, 4); ok && firstYear <= y && y <= lastYear {
-		e.reach(i, i+4, join+choice(lastYear-firstYear+1))
+		e.reach(i, i+4, join+yearCost(y))
 	}
 	for _, w := range [...][3]int{{2, 2, 4}, {4, 2, 2}, {2, 2, 2}} {
 		e.date(i, w, 0)
@@ -30,27 +37,63 @@ func (e *estimate) date(i int, width [3]int, gap int) {
 	a, okA := e.number(i, width[0])
 	b, okB := e.number(second, width[1])
 	c, okC := e.number(third, width[2])
-	if !okA || !okB || !okC || !isDay(a, b, c) {
+	if !okA || !okB || !okC {
 		return
 	}
-	cost := join + choice(366*(lastYear-firstYear+1))
+	cost := join + dateCost(a, b, c)
 	if gap > 0 {
-		if !strings.ContainsRune(dateSigns, e.glyphs[second-1].fold) || e.glyphs[second-1].fold != e.glyphs[third-1].fold {
+		sign := e.glyphs[second-1].fold
+		if sign != e.glyphs[third-1].fold {
 			return
 		}
-		cost += choice(len(dateSigns))
+		cost += signCost(sign)
 	}
-	e.reach(i, third+width[2], cost)
+	if cost < unreached {
+		e.reach(i, third+width[2], cost)
+	}
 }
 
-// isDay says whether three numbers read as day, month and year, month, day and year, or year, month and day.
-func isDay(a, b, c int) bool {
-	return isYear(c) && (isMonthAndDay(a, b) || isMonthAndDay(b, a)) || isYear(a) && isMonthAndDay(b, c)
+// signCost is the effort of what stands between the numbers of a date.
+func signCost(sign rune) effort {
+	switch sign {
+	case '-', '.', '/':
+		return choice(3)
+	case '_', ' ':
+		return choice(8)
+	}
+	return unreached
 }
 
-func isYear(y int) bool { return 0 <= y && y <= 99 || firstYear <= y && y <= lastYear }
+// dateCost is the effort of three numbers that read as day, month and year, as month, day and year, or as year, month
+// and day: the cheapest of these readings, unreached if there is none.
+func dateCost(a, b, c int) effort {
+	return min(dayCost(b, a)+longYearCost(c), dayCost(a, b)+longYearCost(c), dayCost(b, c)+longYearCost(a))
+}
 
-func isMonthAndDay(m, d int) bool { return 1 <= m && m <= 12 && 1 <= d && d <= 31 }
+// longYearCost is the effort of a year that may be written with two digits.
+func longYearCost(y int) effort {
+	switch {
+	case 0 <= y && y < 50:
+		return yearCost(2000 + y)
+	case y < 100:
+		return yearCost(1900 + y)
+	case y < firstYear || lastYear < y:
+		return unreached
+	}
+	return yearCost(y)
+}
+
+// dayCost is the effort of a day of the year. Those that everybody knows are tried first.
+func dayCost(month, day int) effort {
+	if month < 1 || 12 < month || day < 1 || 31 < day {
+		return unreached
+	}
+	switch 100*month + day {
+	case 101, 214, 314, 401, 504, 505, 704, 714, 911, 1031, 1105, 1111, 1224, 1225, 1226, 1231:
+		return bit + choice(16)
+	}
+	return choice(366)
+}
 
 // number reads width digits.
 func (e *estimate) number(i, width int) (n int, ok bool) {

@@ -19,6 +19,11 @@
 // keeps the bytes from a debugger that may attach; against the kernel itself nothing does. While such memory is mapped
 // Linux refuses to hibernate.
 //
+// # Limits
+//
+// Of the threat model's limits L4 (copies outside locked memory), L10 (memory that can't be locked) and L18 (hibernation,
+// debuggers) touch this package.
+//
 // # Invariants
 //
 //   - A free block of the arena is all zeros.
@@ -36,6 +41,7 @@
 //	strength.go   Strength: the cheapest way to put a password together
 //	glyph.go      characters as a guesser reads them
 //	pieces.go     words, rows of keys, repeats
+//	keyboard.go   walks from key to neighbouring key
 //	dates.go      years and dates
 //	words.go      the word list; wordlist/README.md names its sources
 package secret

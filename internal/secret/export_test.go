@@ -1,5 +1,10 @@
 package secret
 
+import (
+	"regexp"
+	"sync"
+)
+
 // WhileArenaIsLocked runs f while nothing is wiped.
 func WhileArenaIsLocked(f func()) {
 	process.mu.Lock()
@@ -24,28 +29,30 @@ func (v Value) Waiting() bool {
 // SlabSize is the size of a slab in bytes.
 const SlabSize = slabSize
 
-// Unpack does again what the first call of Strength does.
-func Unpack() error {
-	_, err := unpackWords(packedWords)
-	return err
-}
-
 // Steps counts the comparisons that judging b takes.
 func Steps(b []byte) int {
-	e := estimate{list: words()}
+	e := estimate{list: wordTree(packedWords)}
 	e.read(b)
 	e.cheapest()
 	return e.steps
 }
 
+var longWords = sync.OnceValue(func() (long []string) {
+	isLong := regexp.MustCompile(`^[a-z]{6,}$`)
+	for word := range wordTree(packedWords).all() {
+		if isLong.MatchString(word) {
+			long = append(long, word)
+		}
+	}
+	return long
+})
+
 // SomeWords draws words that a passphrase generator would use: of six letters and more.
 func SomeWords(intN func(int) int, n int) []string {
-	l := words()
-	var drawn []string
-	for len(drawn) < n {
-		if i := intN(l.len()); l.wordLen(i) >= 6 {
-			drawn = append(drawn, string(l.text[l.start[i]:l.start[i+1]]))
-		}
+	long := longWords()
+	drawn := make([]string, n)
+	for i := range drawn {
+		drawn[i] = long[intN(len(long))]
 	}
 	return drawn
 }

@@ -12,6 +12,7 @@ type glyph struct {
 	upper bool    // fold is not what was typed
 	as    [3]byte // the letters it may stand for: itself first, then by look (leet, accents); 0 for none
 	alone effort  // its cost as a single character
+	key   key     // where it is typed
 }
 
 const (
@@ -48,7 +49,7 @@ func (e *estimate) read(b []byte) {
 
 func newGlyph(r rune, before []glyph) glyph {
 	fold := unicode.ToLower(r)
-	g := glyph{fold: fold, upper: fold != r, alone: aloneCost(fold)}
+	g := glyph{fold: fold, upper: fold != r, alone: aloneCost(fold), key: keyOf(fold)}
 	if isLetter(fold) || isDigit(fold) {
 		g.as[0] = byte(fold)
 	}

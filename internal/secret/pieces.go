@@ -3,9 +3,9 @@ package secret
 // This file holds the pieces that a password may be put together from. Each function takes a place and tells, by
 // reach, which pieces begin (or, read backwards, end) there and what they cost.
 
-// trail is a walk along the glyphs that still spells the beginning of some words: those at lo up to hi in the list.
+// trail is a walk along the glyphs that still spells the beginning of some words.
 type trail struct {
-	lo, hi int
+	twig
 	length int // letters so far
 	upper  int // capitals among them
 	looks  int // of them, letters written as something else
@@ -13,22 +13,22 @@ type trail struct {
 
 // cost is the effort of the word that a trail spells: its rank, its capitals, and a yes or no for each letter that is
 // written as something else.
-func (t trail) cost(l *wordList) effort {
-	return bit*effort(l.rank[t.lo]) + capitals(t.upper, t.length) + bit*effort(t.looks)
+func (t trail) cost() effort {
+	return bit*effort(t.rank) + capitals(t.upper, t.length) + bit*effort(t.looks)
 }
 
 // wordsFrom finds the words that begin at i.
 func (e *estimate) wordsFrom(i int) {
-	e.follow(i, 1, trail{hi: e.list.len()}, func(t trail) {
-		e.reach(i, i+t.length, join+t.cost(e.list))
+	e.follow(i, 1, trail{twig: e.list.root()}, func(t trail) {
+		e.reach(i, i+t.length, join+t.cost())
 	})
 }
 
 // wordsBackTo finds the words that, read from i to the left, stand there backwards.
 func (e *estimate) wordsBackTo(i int) {
-	e.follow(i, -1, trail{hi: e.list.len()}, func(t trail) {
+	e.follow(i, -1, trail{twig: e.list.root()}, func(t trail) {
 		if t.length > 3 { // backwards, any three letters are a word
-			e.reach(i+1-t.length, i+1, join+bit+t.cost(e.list))
+			e.reach(i+1-t.length, i+1, join+bit+t.cost())
 		}
 	})
 }
@@ -43,12 +43,13 @@ func (e *estimate) follow(i, direction int, t trail, found func(trail)) {
 		if letter == 0 {
 			continue
 		}
-		next := t
-		next.lo, next.hi = e.list.narrow(t.lo, t.hi, t.length, letter)
-		e.steps++
-		if next.lo == next.hi {
+		grown, hops, ok := e.list.grow(t.twig, letter)
+		e.steps += hops
+		if !ok {
 			continue
 		}
+		next := t
+		next.twig = grown
 		next.length++
 		if g.upper {
 			next.upper++
@@ -56,7 +57,7 @@ func (e *estimate) follow(i, direction int, t trail, found func(trail)) {
 		if reading > 0 {
 			next.looks++
 		}
-		if e.list.wordLen(next.lo) == next.length {
+		if next.rank > 0 {
 			found(next)
 		}
 		e.follow(i+direction, direction, next, found)

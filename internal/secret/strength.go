@@ -31,14 +31,15 @@ const (
 //
 // The steps are those of the scores of zxcvbn 4 (Wheeler, USENIX Security 2016), so that they mean what people know;
 // the estimator is another. It looks for the cheapest way to put the password together from words and known passwords (in any case, with
-// digits and signs for letters, or backwards), rows of keys, alphabets, dates, repeats and single characters. A piece
+// digits and signs for letters, or backwards), known numbers, rows of keys, walks over the keyboard, alphabets, years and
+// dates, repeats and single characters. A piece
 // costs the logarithm of the number of such pieces, so several words side by side count by the rank of each.
 //
 // Only the first 64 characters count. It knows English and Latin keyboards: a word of another language counts letter
-// by letter, hence too much. The first call unpacks the word list, which takes some milliseconds and stays in 1.3 MiB.
-// Nothing of b is copied to the heap, and the copy on the stack is wiped.
+// by letter, hence too much. Nothing is unpacked or prepared: the first call takes half a millisecond, the time to load
+// pages of the word list. Nothing of b is copied to the heap, and the copy on the stack is wiped.
 func Strength(b []byte) int {
-	e := estimate{list: words()}
+	e := estimate{list: wordTree(packedWords)}
 	defer e.wipe()
 	e.read(b)
 	return score(e.cheapest())
@@ -56,7 +57,7 @@ func score(total effort) int {
 
 // estimate is the work on one password. It has a fixed size and lives on the stack, where wipe reaches it.
 type estimate struct {
-	list   *wordList
+	list   wordTree
 	n      int
 	glyphs [judged]glyph
 	// least[i] is the cheapest way found so far to write the first i glyphs.
@@ -84,6 +85,7 @@ func (e *estimate) cheapest() effort {
 		e.wordsFrom(i)
 		e.wordsBackTo(i)
 		e.rows(i)
+		e.walk(i)
 		e.dates(i)
 		e.repeats(i)
 	}

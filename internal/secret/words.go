@@ -1,95 +1,97 @@
 package secret
 
 import (
-	"bytes"
-	"compress/gzip"
-	_ "embed" // for the word list
-	"io"
-	"sync"
+	_ "embed" // for the words
 )
 
-// packedWords is the list that wordlist/README.md describes: gzip over one entry a word, in the order of the words.
-// An entry is a byte that says how many letters it shares with the word before, the other letters, and a byte
-// '@' + rank that ends it.
+// packedWords is the list that wordlist/README.md describes, as a tree that is searched where it stands in the
+// program: nothing is unpacked, and a process that judges no password does not even load it.
 //
-//go:embed wordlist/words.gz
-var packedWords []byte
+// The tree is a row of siblings, from the lowest letter to the highest, each with the row of its children behind it:
+//
+//	row   = *node, the last one marked
+//	node  = head [ rank ] [ size ] [ row ]
+//	head  = number of the letter << 2 | 2 if it is the last of its row | 1 if a word ends here
+//	rank  = log2 of the guesses that come to the word, rounded up | 0x80 if no longer word begins with it
+//	size  = bytes of the row that follows, seven bits a byte from the lowest, 0x80 in all but the last
+//
+// The rank is there if a word ends, the size if a sibling comes after the children. The letters are 0–9 and a–z.
+//
+//go:embed wordlist/words.tree
+var packedWords string
 
-// words unpacks the list on first use, and never in a process that judges no password.
-var words = sync.OnceValue(func() *wordList {
-	l, err := unpackWords(packedWords)
-	if err != nil {
-		panic("secret: damaged word list: " + err.Error()) // it is part of the program
-	}
-	return l
-})
+const (
+	lastSibling = 2
+	wordEnds    = 1
+	noChildren  = 0x80
+	moreSize    = 0x80
+)
 
-// wordList holds sorted words of a–z and 0–9.
-type wordList struct {
-	text  []byte   // all words, one after the other
-	start []uint32 // where each begins in text, and at last where text ends
-	rank  []uint8  // log2 of the guesses that come to each, rounded up: 1 for the two most common
+// wordTree is such a tree.
+type wordTree string
+
+// twig is what hangs on the tree behind the letters that lead to it.
+type twig struct {
+	rank int // log2 of the guesses that come to the word of these letters, at least 1; 0 if they are none
+	row  int // where the row of those that may follow begins, -1 if there is none
 }
 
-func unpackWords(packed []byte) (*wordList, error) {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	entries, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
-	// Room for a little more than there is: an entry has 4.3 bytes on average, a word 7.4 letters.
-	l := &wordList{
-		text:  make([]byte, 0, 2*len(entries)),
-		start: make([]uint32, 0, len(entries)/4),
-		rank:  make([]uint8, 0, len(entries)/4),
-	}
-	before := 0
-	for at := 0; at < len(entries); at++ {
-		l.start = append(l.start, uint32(len(l.text)))
-		l.text = append(l.text, l.text[before:before+int(entries[at])]...)
-		before = int(l.start[len(l.start)-1])
-		for at++; entries[at] < '@' || entries[at] >= 'a'; at++ {
-			l.text = append(l.text, entries[at])
+// root is where every word begins.
+func (wordTree) root() twig { return twig{} }
+
+// grow goes on from t with a letter; hops are the siblings that it passed.
+func (w wordTree) grow(t twig, letter byte) (next twig, hops int, ok bool) {
+	want, at := letterNumber(letter), t.row
+	for at >= 0 {
+		hops++
+		number, found, after := w.node(at)
+		if number == want {
+			return found, hops, true
 		}
-		l.rank = append(l.rank, entries[at]-'@')
-	}
-	l.start = append(l.start, uint32(len(l.text)))
-	return l, nil
-}
-
-func (l *wordList) len() int { return len(l.rank) }
-
-func (l *wordList) wordLen(i int) int { return int(l.start[i+1] - l.start[i]) }
-
-// letter is the k-th letter of word i, or 0 past its end.
-func (l *wordList) letter(i, k int) byte {
-	if k >= l.wordLen(i) {
-		return 0
-	}
-	return l.text[int(l.start[i])+k]
-}
-
-// narrow takes the words from lo up to hi, which have their first k letters in common, and returns those among them
-// that go on with a letter. If one ends there, it is the first.
-func (l *wordList) narrow(lo, hi, k int, letter byte) (from, to int) {
-	from = l.search(lo, hi, k, letter)
-	if from == hi || l.letter(from, k) != letter {
-		return from, from
-	}
-	return from, l.search(from, hi, k, letter+1)
-}
-
-// search finds the first of such words whose k-th letter is not below a letter.
-func (l *wordList) search(lo, hi, k int, letter byte) int {
-	for lo < hi {
-		if middle := (lo + hi) / 2; l.letter(middle, k) < letter {
-			lo = middle + 1
-		} else {
-			hi = middle
+		if number > want {
+			break
 		}
+		at = after
 	}
-	return lo
+	return twig{}, hops, false
+}
+
+// node reads the node at a place: the number of its letter, its twig, and where its next sibling is, -1 for none.
+func (w wordTree) node(at int) (number byte, t twig, after int) {
+	head := w[at]
+	at++
+	if head&wordEnds != 0 {
+		t.rank, t.row = int(w[at]&^noChildren), at+1
+		if w[at]&noChildren != 0 {
+			t.row = -1
+		}
+		at++
+	} else {
+		t.row = at
+	}
+	switch {
+	case head&lastSibling != 0:
+		after = -1
+	case t.row < 0:
+		after = at
+	default:
+		size := 0
+		for shift := 0; ; shift += 7 {
+			size |= int(w[at]&^moreSize) << shift
+			at++
+			if w[at-1]&moreSize == 0 {
+				break
+			}
+		}
+		t.row, after = at, at+size
+	}
+	return head >> 2, t, after
+}
+
+// letterNumber is the place of a letter in the order of ASCII; the ten digits come first.
+func letterNumber(letter byte) byte {
+	if letter <= '9' {
+		return letter - '0'
+	}
+	return letter - 'a' + 10
 }
