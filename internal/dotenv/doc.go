@@ -23,7 +23,7 @@
 //	value    = *blank quoted *blank [ blank comment ] / unquoted
 //	quoted   = "'" *(any byte but "'") "'"
 //	         / DQUOTE *(any byte but DQUOTE, "\" / "\" any byte) DQUOTE
-//	unquoted = *(any byte but CR, LF)
+//	unquoted = *(any byte but CR, LF)  ; a comment may end it, see below
 //
 // A value is quoted if its first byte that is no blank is a quote. In words, and
 // what each form then holds:
@@ -32,9 +32,18 @@
 //     sets the key "export". Keys keep their case, may hold dots and dashes and
 //     may begin with a digit; [IsVariable] says which can be variables.
 //   - Unquoted: what follows the "=", up to the first "#" that has a blank before
-//     it, else to the end of the line; then blanks at both ends are removed. Any
-//     other "#", quotes, backslashes, "$" and backticks are themselves: A=#1 is
-//     "#1", A= #1 is empty, and JSON on one line stays as it is.
+//     it and stands in no pair of quotes, else to the end of the line; then blanks
+//     at both ends are removed. Any other "#", quotes, backslashes, "$" and
+//     backticks are themselves: A=#1 is "#1", A= #1 is empty, and JSON on one line
+//     stays as it is, {"a": "b #c"} too.
+//   - A pair of quotes in an unquoted value keeps a "#" in it from beginning a
+//     comment, and means nothing else: its quotes are part of the value. Pairs are
+//     looked for from the left and end on the line. A double quote with no backslash
+//     before it pairs with the next one, where a backslash hides the byte after it.
+//     A single quote that is not right behind a letter pairs with the next one that
+//     is not right before a letter, so that the apostrophes of it's and don't make no
+//     pair (digits, "_" and bytes above 127 count as letters). A quote without its
+//     second is itself: A=it's # c is "it's".
 //   - Single quotes: the bytes between them, as they are.
 //   - Double quotes: the bytes between them, in which \n \r \t \" \\ \$ \` stand
 //     for LF, CR, tab and the character itself. Any other backslash is itself.
@@ -45,9 +54,10 @@
 //   - After a closing quote come only blanks and a comment, the comment after at
 //     least one blank. "x"y and "x"#y differ from tool to tool and are errors.
 //   - A key set again replaces the earlier entry, which loses its place in the
-//     order, and gives a warning that names both lines. So does a comment that
-//     begins inside an open double quote of an unquoted value, as in {"a": "b #c"}.
-//   - Nothing is ever expanded: no "$", no backticks, no "~".
+//     order, and gives a warning that names both lines. So does a comment behind a
+//     double quote of an unquoted value that has no second, as in {"a": "b #c}.
+//   - Nothing is ever expanded: no "$", no backticks, no "~". There is no option
+//     for it, because nothing in warder asks for expansion yet.
 //
 // A line that is none of these, a key without "=", a longer key, a quote that is
 // not closed and more than [MaxEntries] entries are errors. An error names file
@@ -59,8 +69,8 @@
 // # Dialects
 //
 // [Format] writes one entry after the other, each ended by LF, and refuses what it
-// can't write before it writes anything. No dialect takes NUL bytes or a name
-// given twice.
+// can't write before it writes anything. No dialect takes NUL bytes, a name given
+// twice, or more entries or bytes than Parse reads.
 //
 //   - [DialectEnv] is the grammar above; names are keys. A value of only letters,
 //     digits and _ . / : @ % + , - stands bare. Any other without single quote and

@@ -22,15 +22,25 @@ const (
 // bufio.Scanner, whose buffer of bufio.MaxScanTokenSize has to hold the LF too.
 const maxDockerLine = 64<<10 - 1
 
+// reasonFull names the first entry that Parse would not get to read.
+const reasonFull = "with it the file is larger than 16 MiB"
+
 // Format writes entries to w, one call to Write per entry. If the dialect can't hold
-// one of them it returns a *FormatError and writes nothing. The buffer that w is
-// given is wiped before Format returns.
+// one of them, or [Parse] would refuse the file for its size or the number of entries,
+// it returns a *FormatError and writes nothing. The buffer that w is given is wiped
+// before Format returns.
 func Format(w io.Writer, d Dialect, entries []Entry) error {
 	if err := check(d, entries); err != nil {
 		return err
 	}
 	buf := make([]byte, 0, lineBound(entries))
 	defer func() { wipe(buf[:cap(buf)]) }()
+	size := 0
+	for _, e := range entries {
+		if size += len(appendLine(buf, d, e)); size > MaxFile {
+			return &FormatError{Dialect: d, Name: e.Name, Reason: reasonFull}
+		}
+	}
 	for _, e := range entries {
 		if _, err := w.Write(appendLine(buf, d, e)); err != nil {
 			return fmt.Errorf("writing variable %q: %w", e.Name, err)
@@ -45,6 +55,9 @@ func check(d Dialect, entries []Entry) error {
 	case DialectEnv, DialectShell, DialectDocker:
 	default:
 		return fmt.Errorf("writing variables: unknown dialect %q", string(d))
+	}
+	if len(entries) > MaxEntries {
+		return &FormatError{Dialect: d, Name: entries[MaxEntries].Name, Reason: reasonEntries}
 	}
 	seen := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -63,6 +76,8 @@ func check(d Dialect, entries []Entry) error {
 // unwritable says why d can't hold e, or "".
 func unwritable(d Dialect, e Entry) string {
 	switch {
+	case len(e.Value) > MaxFile:
+		return reasonFull // before anything is made for it
 	case bytes.IndexByte(e.Value, 0) >= 0:
 		return "the value holds a NUL byte"
 	case d == DialectEnv && !isKey(e.Name):

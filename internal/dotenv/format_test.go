@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,6 +102,45 @@ func TestFormatErrorNamesTheEntry(t *testing.T) {
 	const want = `writing "a.b\n" in the shell dialect: not a variable name (letters, digits and _, no digit first)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// What Parse refuses for its size is not written either: neither too many entries nor too large a file.
+func TestFormatKeepsTheReadersLimits(t *testing.T) {
+	many := make([]dotenv.Entry, dotenv.MaxEntries+1)
+	for i := range many {
+		many[i] = pair("V"+strconv.Itoa(i), "")
+	}
+	const around = len("A=''\n") // a blank makes the value stand in quotes
+	large := func(size int) dotenv.Entry { return pair("A", strings.Repeat(" ", size-around)) }
+	for _, c := range []struct {
+		name     string
+		entries  []dotenv.Entry
+		at, want string // "" if it is written
+	}{
+		{"most entries", many[:dotenv.MaxEntries], "", ""},
+		{"too many entries", many, "V65536", "more than 65536 entries"},
+		{"largest file", []dotenv.Entry{large(dotenv.MaxFile)}, "", ""},
+		{"one byte more", []dotenv.Entry{large(dotenv.MaxFile + 1)}, "A", "with it the file is larger than 16 MiB"},
+		{"value larger than a file", []dotenv.Entry{pair("B", "1"), large(dotenv.MaxFile + 10)}, "A", "with it the file is larger than 16 MiB"},
+		{"together", []dotenv.Entry{large(dotenv.MaxFile), pair("B", "1")}, "B", "with it the file is larger than 16 MiB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := format(dotenv.DialectEnv, c.entries...)
+			if _, refused := dotenv.Parse("out.env", []byte(out)); refused != nil {
+				t.Errorf("%d bytes are written that Parse refuses: %v", len(out), refused)
+			}
+			var fe *dotenv.FormatError
+			if c.want == "" && err != nil || c.want != "" && !errors.As(err, &fe) {
+				t.Fatalf("error %v", err)
+			}
+			if fe == nil {
+				return
+			}
+			if fe.Name != c.at || fe.Reason != c.want || out != "" {
+				t.Errorf("%v after %d bytes, want %s at %s", fe, len(out), c.want, c.at)
+			}
+		})
 	}
 }
 

@@ -138,18 +138,48 @@ func cutKey(text []byte) (key, after []byte, reason string) {
 // unquoted returns a copy of the value in text, which runs from the "=" to the end
 // of the line.
 func (p *parser) unquoted(text []byte) []byte {
-	value := text
-	for i := 1; i < len(text); i++ {
-		if text[i] == '#' && isBlank(text[i-1]) {
-			value = text[:i]
-			break
-		}
-	}
-	if len(value) < len(text) && bytes.Count(value, []byte{'"'})%2 == 1 {
+	end, open := commentStart(text)
+	if open {
 		p.warn("the text from # on was taken as a comment, though a \" before it is open: quote the whole value to keep it")
 	}
-	return append([]byte{}, bytes.Trim(value, " \t")...)
+	return append([]byte{}, bytes.Trim(text[:end], " \t")...)
 }
+
+// commentStart is the index of the "#" that begins the comment of an unquoted value, or the length of text; open
+// says that there is a comment and a double quote without its second before it.
+func commentStart(text []byte) (end int, open bool) {
+	// Where one quote has no second, none of its kind after it has: not searching again keeps this linear.
+	lonelySingle := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '#' && i > 0 && isBlank(text[i-1]):
+			return i, open
+		case text[i] == '"' && !open && (i == 0 || text[i-1] != '\\'):
+			n := closingQuote(text[i+1:], '"')
+			open = n < 0
+			i += n + 1
+		case text[i] == '\'' && !lonelySingle && (i == 0 || !inWord(text[i-1])):
+			n := closingSingle(text[i+1:])
+			lonelySingle = n < 0
+			i += n + 1
+		}
+	}
+	return len(text), false
+}
+
+// closingSingle is the index of the first single quote in body that no word goes on after, -1 if there is none.
+func closingSingle(body []byte) int {
+	for i, c := range body {
+		if c == '\'' && (i+1 == len(body) || !inWord(body[i+1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// inWord reports whether a single quote beside c may be an apostrophe. Bytes above 127 count: they are letters
+// more often than not.
+func inWord(c byte) bool { return isWord(c) || c > 127 }
 
 // readQuoted reads a quoted value from its opening quote up to the end of the
 // line that holds the closing one.

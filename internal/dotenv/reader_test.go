@@ -14,21 +14,25 @@ import (
 // secondReader reads .env files by other means, from the package comment alone. It
 // keeps that text and Parse to the same meaning.
 type secondReader struct {
-	idle, head, bare, single, double, tail, escape, eol, comment *regexp.Regexp
+	idle, head, bare, single, double, tail, escape, eol, words *regexp.Regexp
+	pairOfDouble, pairOfSingle                                 *regexp.Regexp
 }
 
 func newSecondReader() secondReader {
 	re := regexp.MustCompile
 	return secondReader{
-		idle:    re(`^[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\z)`),
-		head:    re(`^[ \t]*(?:export[ \t]+)?([A-Za-z0-9_][A-Za-z0-9_.\-]{0,127})[ \t]*=`),
-		bare:    re(`^[^\r\n]*`),
-		single:  re(`^[ \t]*'([^']*)'`),
-		double:  re(`^[ \t]*"((?:[^"\\]|\\(?s:.))*)"`),
-		tail:    re(`^[ \t]*(?:[ \t]#[^\r\n]*)?(?:\r\n|\n|\r|\z)`),
-		escape:  re("\\\\[nrt\"\\\\$`]"),
-		eol:     re(`\r\n|\n|\r`),
-		comment: re(`[ \t]#.*\z`),
+		idle:   re(`^[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\z)`),
+		head:   re(`^[ \t]*(?:export[ \t]+)?([A-Za-z0-9_][A-Za-z0-9_.\-]{0,127})[ \t]*=`),
+		bare:   re(`^[^\r\n]*`),
+		single: re(`^[ \t]*'([^']*)'`),
+		double: re(`^[ \t]*"((?:[^"\\]|\\(?s:.))*)"`),
+		tail:   re(`^[ \t]*(?:[ \t]#[^\r\n]*)?(?:\r\n|\n|\r|\z)`),
+		escape: re("\\\\[nrt\"\\\\$`]"),
+		eol:    re(`\r\n|\n|\r`),
+		words:  re(`[A-Za-z0-9_\x{80}-\x{10ffff}]\z`),
+
+		pairOfDouble: re(`^"(?:[^"\\]|\\.)*"`),
+		pairOfSingle: re(`^('.*?')(?:[^A-Za-z0-9_\x{80}-\x{10ffff}]|\z)`),
 	}
 }
 
@@ -88,13 +92,32 @@ func (r secondReader) value(rest string) (value string, n int, ok bool) {
 		})
 	default:
 		n = len(r.bare.FindString(rest))
-		value = strings.Trim(r.comment.ReplaceAllString(rest[:n], ""), " \t")
+		value = strings.Trim(r.withoutComment(rest[:n]), " \t")
 	}
 	tail := r.tail.FindStringIndex(rest[n:])
 	if tail == nil {
 		return "", 0, false
 	}
 	return value, n + tail[1], true
+}
+
+// withoutComment goes through an unquoted value from the left, by pairs of quotes and single bytes.
+func (r secondReader) withoutComment(text string) string {
+	for done := 0; done < len(text); {
+		before, rest := text[:done], text[done:]
+		double, single := r.pairOfDouble.FindString(rest), r.pairOfSingle.FindStringSubmatch(rest)
+		switch {
+		case rest[0] == '#' && (strings.HasSuffix(before, " ") || strings.HasSuffix(before, "\t")):
+			return before
+		case double != "" && !strings.HasSuffix(before, `\`):
+			done += len(double)
+		case single != nil && !r.words.MatchString(before):
+			done += len(single[1])
+		default:
+			done++
+		}
+	}
+	return text
 }
 
 // wantSameReading compares Parse with the second reader.
@@ -118,6 +141,7 @@ func TestSecondReader(t *testing.T) {
 	word := rapid.SampledFrom([]string{
 		"A=", "B =", "a.b-c\t= ", "export ", "\texport\t", "=", "x", "é", "\xff", " ", "\t", "#", " # c", "\n", "\n", "\r\n", "\r",
 		"'", "'", `"`, `"`, "\\", "\\n", "$", "`", "\ufeff", "A='x\ny'\n", "B=\"\\\"\r\n\"\n", "C=1 # c\n", "\nD= 2\n",
+		"E=x", "'s", "n'", "a # b", `\"`,
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(word, 0, 14).Draw(t, "words"), "")

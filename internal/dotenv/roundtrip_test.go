@@ -26,6 +26,7 @@ var hostile = []string{
 	"'", "''", "'\\''", "\"", "it's \"q\" \\n $HOME `id`", "l1\nl2\n", "\n", "\r", "\r\n", "\r\r\n", "a\rb", "\\\r\n", "'\r\n\\",
 	"\ufeff", "\ufeffx", "\xff\xfe", "\xc3", "\xe3'", "\x01\x7f\x81\x82\x88", "\x1b[2J", "=", "==", "!", "!!", "*", "~", "~root", "-n",
 	"$(touch pwned)", "`touch pwned`", "$(touch pwned)'\";`touch pwned`", "'$(touch pwned)'", "\"$(touch pwned)\"", "';touch pwned;'",
+	`{"a": "b #c"}`, `say "a # b" now`, `say 'a # b' now`, "it's # c", `5" # c`, `{"a": "\" # "} # c`,
 	"\ntouch pwned\n", "'\ntouch pwned\n'", "a[$(touch pwned)]", "\\044(touch pwned)", "export B=1", "x\nexport B='2",
 }
 
@@ -58,6 +59,23 @@ func TestU_51_EnvRoundTrip(t *testing.T) {
 		// What a checkout on Windows makes of the file must not change values
 		// beyond what the grammar says: none, as no raw CR is written.
 		wantSame(t, entries, "\ufeff"+strings.ReplaceAll(text, "\n", "\r\n"))
+	})
+}
+
+// What stands in a pair of quotes of an unquoted value is kept, and what no pair protects is a comment.
+func TestU_43_PairsKeepHashes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		quote := rapid.SampledFrom([]string{`"`, `'`}).Draw(t, "quote")
+		inside := rapid.StringMatching(`[ #a-z.]{0,8} #[ #a-z.]{0,8}`).Draw(t, "inside")
+		value := rapid.SampledFrom([]string{"x ", "{", "a=", "it's "}).Draw(t, "before") + quote + inside + quote
+		text := value + rapid.SampledFrom([]string{"", " ", " # c", "\t#", ` # "c"`, " # 'c'"}).Draw(t, "after")
+		f, err := dotenv.Parse("in.env", []byte("A="+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(f.Entries[0].Value); got != value {
+			t.Fatalf("A=%s is %q, want %q", text, got, value)
+		}
 	})
 }
 
