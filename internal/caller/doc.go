@@ -33,6 +33,8 @@
 //
 // # Limits
 //
+// Of the threat model's limits L12 to L15 are this package's.
+//
 // A renamed copy of an agent that sets no marks is none of the table's agents,
 // and a copy of anything called kitty is a terminal; so is a script of that
 // name, as interpreters are judged by their arguments. A double fork leaves the

@@ -50,6 +50,8 @@ func (k AuditKey) Equal(o AuditKey) bool {
 }
 
 // MACRecord authenticates the bytes of a record, as far as the place of the MAC.
+// It has no label: a record is a JSON object, so its first byte is "{" and what
+// the same key authenticates for other ends begins with a label instead.
 func MACRecord(k AuditKey, record []byte) (mac [sha256.Size]byte, err error) {
 	err = k.use(func(b []byte) error {
 		mac = authenticate(b, record)
@@ -140,7 +142,8 @@ func (s AuditState) File(write func(file []byte) error) error {
 }
 
 // OpenAuditState reads what File made and wipes it. A changed file is ErrOpen;
-// one of another version is an error that names it. The MAC in it is made with
+// one of another version is an error that names it, since a newer warder's file
+// is no reason to doubt the log. The MAC in it is made with
 // the key beside it: it finds damage, not an intruder.
 func OpenAuditState(file []byte) (AuditState, error) {
 	defer secret.Wipe(file)

@@ -124,7 +124,7 @@ func unlockDevice(root RootKey, deviceSecret secret.Value, account, device ID, f
 			return useDerived(b, salt, info, func(kek []byte) error { return f(kek, info) })
 		})
 	}
-	if deviceSecret.IsZero() {
+	if deviceSecret.IsZero() { // F1 has accounts that a password alone opens; no command makes one yet
 		return withSalt(make([]byte, deviceSecretSize))
 	}
 	return useExactly(deviceSecretSize, deviceSecret, withSalt)

@@ -1,6 +1,7 @@
 // Package seal is the only home of cryptographic primitives. It turns warder's
-// intents (wrap a root key for a password, seal an item, sign a manifest) into
-// the bytes of format F1, and back.
+// intents (wrap a root key for a password, seal an item, sign a manifest,
+// authenticate an audit record) into the bytes of the formats F1 (the vault) and
+// F2 (the audit log), and back.
 //
 // It answers for: which algorithm and which key serve which purpose; the nonces,
 // all drawn inside from crypto/rand; what each box is bound to, so that a box
@@ -15,8 +16,10 @@
 // # Invariants
 //
 //   - Every key has a Go type of its own, so one can't stand in for another.
-//   - Every use of a key has a label of its own (labels.go), and every input is
-//     encoded one way only (encode.go), so no two uses see the same input.
+//   - Every use of a key has a label of its own (labels.go, F2's in audit.go), and
+//     every input is encoded one way only (encode.go), so no two uses see the same
+//     input. One use has no label: MACRecord. What it authenticates begins with
+//     "{", and every label under the same keys with "w".
 //   - A slot's commitment is checked before its box: the cipher that wraps keys
 //     doesn't commit to its key, and a box built to open under many keys would
 //     test that many passwords at once.
@@ -24,13 +27,19 @@
 //     Item content is decrypted there in place. A copy that a library returns on
 //     the heap is wiped when its use ends.
 //   - Sealing reports a wrong input by name. Opening reports ErrOpen, and beside
-//     it only faults of this process: secret.ErrDestroyed, no memory, no key.
+//     it only faults of this process: secret.ErrDestroyed, no memory, no key. The
+//     one exception is the audit log's key file of another format version, which
+//     OpenAuditState names: the number stands there in the clear.
 //
 // The memory that stretching a password takes (128 MiB) is garbage afterwards,
 // and zero at no certain time. Whoever unlocks gives it back to the system once,
 // not this package each time.
 //
 // # Limits
+//
+// Of the threat model's limits L4 (copies in ordinary memory), L6 (guessing the
+// password costs Argon2id), L7 and L8 (what recovery codes and old keysets still
+// open) and L17 (what the audit log proves) touch this package.
 //
 // Wiping is best effort. Libraries keep state of their own in the heap, which
 // the collector reuses but nobody wipes:
@@ -52,7 +61,7 @@
 //
 // # Files
 //
-//	labels.go      the labels of all keys and inputs
+//	labels.go      the labels of F1's keys and inputs
 //	encode.go      the one encoding of inputs
 //	primitives.go  the algorithms; nothing else names one
 //	errors.go      ErrOpen and what becomes of other errors
@@ -64,7 +73,7 @@
 //	item.go        item keys and item content
 //	manifest.go    manifest parts
 //	account.go     keyset, device cards, seen state
-//	audit.go       the audit log's evolving key, its checkpoints and sealed names
+//	audit.go       F2: the audit log's evolving key, its checkpoints, sealed names and labels
 //	device.go      a device's own keys, manifest signatures
 //
 // testdata/vectors holds the published vectors of every primitive and

@@ -78,8 +78,8 @@ func (k KDF) block() []byte {
 const maxGrowth = 11
 
 // useNormal lends f the password in NFKD, so that the same password typed on
-// two keyboards, composed on one and decomposed on the other, is the same. The
-// text of nothing but a password is never trimmed.
+// two keyboards, composed on one and decomposed on the other, is the same.
+// Nothing is trimmed: a blank at either end is part of the password.
 func useNormal(password secret.Value, f func(nfkd []byte) error) error {
 	return use(password, func(b []byte) error {
 		switch {

@@ -2,8 +2,8 @@ package seal
 
 // Labels keep one use of a key or of a construction apart from every other.
 // They are part of F1 and never change; a new meaning gets a new label. None
-// is a prefix of another, so the bytes that follow one can't turn it into a
-// different one.
+// is a prefix of another, those of F2 in audit.go included, so the bytes that
+// follow one can't turn it into a different one.
 
 // Labels of the keys made from a password, a recovery code or a device secret.
 const (
