@@ -61,8 +61,10 @@ type core struct {
 
 	mu       sync.RWMutex // guards the ring and all below; taken before the lock file
 	locked   bool
+	stale    bool // an error left what is in memory half read: nothing may be written on it
 	seen     seen
 	vaults   map[seal.ID]*shelf
+	headless map[seal.ID]bool // vault folders that hold something and have no header
 	problems problems
 	found    []Finding
 }
@@ -85,11 +87,11 @@ func Exists(cfg Config) (bool, error) {
 // checkPlaces refuses a state directory inside the account directory: whatever syncs that would carry the device secret along, and with it
 // the protection that it gives (C-36).
 func checkPlaces(cfg Config) error {
-	account, err := filepath.Abs(cfg.AccountDir)
+	account, err := realPath(cfg.AccountDir)
 	if err != nil {
 		return err
 	}
-	local, err := filepath.Abs(cfg.StateDir)
+	local, err := realPath(cfg.StateDir)
 	if err != nil {
 		return err
 	}
@@ -97,6 +99,26 @@ func checkPlaces(cfg Config) error {
 		return fmt.Errorf("the state directory %s lies inside the account directory %s, which may be synced: it holds the device secret", local, account)
 	}
 	return nil
+}
+
+// realPath is path without links, as far as it is there.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		above := filepath.Dir(path)
+		if !errors.Is(err, fs.ErrNotExist) || above == path {
+			return "", fmt.Errorf("looking where %s is: %w", path, err)
+		}
+		path, rest = above, filepath.Join(filepath.Base(path), rest)
+	}
 }
 
 // openPlaces opens both directories and reads which account is there.
@@ -114,7 +136,7 @@ func openPlaces(cfg Config) (*core, error) {
 	local, err := state.OpenDir(cfg.StateDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Nothing of this device is here, so it is new to the account, if that is here.
-		if _, err = readFormat(tree{shared, cfg.wrap}); err == nil {
+		if _, err = readFormat(newTree(shared, cfg.wrap)); err == nil {
 			err = ErrNoDeviceSecret
 		}
 		return nil, errors.Join(err, shared.Close())
@@ -133,7 +155,7 @@ func openPlaces(cfg Config) (*core, error) {
 func newCore(cfg Config, shared, local *state.Dir) *core {
 	return &core{
 		ring: ring{
-			store: store{cfg: cfg, shared: tree{shared, cfg.wrap}, local: tree{local, cfg.wrap}},
+			store: store{cfg: cfg, shared: newTree(shared, cfg.wrap), local: newTree(local, cfg.wrap)},
 			cards: map[seal.ID]*card{},
 		},
 		seen:     newSeen(),
@@ -229,7 +251,8 @@ func (c *core) start() error {
 	return err
 }
 
-// Lock wipes keys and index. Every later call fails with ErrLocked.
+// Lock wipes keys and index. Every later call that returns an error returns ErrLocked; of the others List, Vaults and Findings return
+// nothing, StateCode an empty string, and ID, Device and the ID of a vault what they did before. A vault's name is then its id.
 func (a *Account) Lock() {
 	a.c.mu.Lock()
 	defer a.c.mu.Unlock()
@@ -272,9 +295,9 @@ func (a *Account) Findings() []Finding {
 	return slices.Clone(a.c.found)
 }
 
-// Check reads the whole store again and judges it.
+// Check reads the whole store again, with the history, and judges it.
 func (a *Account) Check() ([]Finding, error) {
-	err := a.c.writing(func() error { return a.c.load() })
+	err := a.c.writing(func() error { return a.c.examine() })
 	return a.Findings(), err
 }
 

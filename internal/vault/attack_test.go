@@ -52,6 +52,15 @@ func TestAttackTable(t *testing.T) {
 	}
 }
 
+// TestAttackTableOfOneVault goes through what can be done to the least account: one device, one vault. No other vault's roots tell
+// of what is gone, and no other device's.
+func TestAttackTableOfOneVault(t *testing.T) {
+	w := newSmallWorld(t)
+	for _, row := range oneVaultAttacks() {
+		t.Run(row.name, func(t *testing.T) { row.test(t, w) })
+	}
+}
+
 // test judges an attack by a device that has seen the account, and by one that has not.
 func (row attack) test(t *testing.T, w *world) {
 	seen := row.device

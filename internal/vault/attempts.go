@@ -41,7 +41,12 @@ func readAttempts(d folder) (a attempts, err error) {
 	if err != nil {
 		return attempts{}, err
 	}
-	err = decode(file, func(d *decoder) {
+	return decodeAttempts(file), nil
+}
+
+// decodeAttempts takes a damaged file for one failure long ago, rather than refuse the owner for ever.
+func decodeAttempts(file []byte) (a attempts) {
+	err := decode(file, func(d *decoder) {
 		d.object(func(key string) {
 			switch key {
 			case "failures":
@@ -54,10 +59,9 @@ func readAttempts(d folder) (a attempts, err error) {
 		})
 	})
 	if err != nil {
-		// Damaged: judge as one failure long ago rather than refuse the owner for ever.
-		return attempts{failures: 1}, nil
+		return attempts{failures: 1}
 	}
-	return a, nil
+	return a
 }
 
 // countAttempt notes one more failure before the password is tried, so that killing the process in the middle does not hide it.
@@ -72,7 +76,7 @@ func countAttempt(local tree, now time.Time) error {
 			return &WaitError{Wait: w}
 		}
 		if w == 0 {
-			a.failures++
+			a.failures = min(a.failures+1, maxInt)
 		}
 		// After a jump of the clock the wait is counted from now on, or it would last until the old time comes again.
 		a.last = now
@@ -86,10 +90,15 @@ func countAttempt(local tree, now time.Time) error {
 	})
 }
 
+func (a attempts) put(e *encoder) {
+	e.object(nil, numMember("failures", a.failures), timeMember("last", a.last))
+}
+
 func (a attempts) write(d folder) error {
-	err := d.Replace(attemptsFile, encode(func(e *encoder) {
-		e.object(nil, numMember("failures", a.failures), timeMember("last", a.last))
-	}))
+	text, err := encode(a.put)
+	if err == nil {
+		err = d.Replace(attemptsFile, text)
+	}
 	if unwritable(err) {
 		return nil // reads are still served; who can bring this about can guess offline anyway
 	}

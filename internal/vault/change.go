@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ func (f *Field) Put(value secret.Value) {
 
 // Save writes new revisions of the given items in one act: all or none. An item with a zero ID is added and gets one.
 //
-// Errors: *NameError, *SizeError, ErrExists, ErrChanged, *AlarmError, ErrLocked, and those of the file system; then nothing was changed.
+// Errors: *NameError, *SizeError, *ContentError, ErrExists, ErrChanged, *AlarmError, ErrLocked, and those of the file system; then nothing was changed.
 func (v *Vault) Save(items ...*Item) error {
 	edits := make([]edit, len(items))
 	for i, it := range items {
@@ -72,7 +73,8 @@ func (v *Vault) Purge(ids ...seal.ID) error {
 	return saveEdits(v, edits)
 }
 
-// History lists the revisions of an item that are kept, newest first, without values.
+// History lists the revisions of an item that are kept, newest first, without values. Of one whose file was changed nothing is known but
+// that it was there: State says so.
 func (v *Vault) History(id seal.ID) ([]Meta, error) {
 	v.s.c.mu.RLock()
 	defer v.s.c.mu.RUnlock()
@@ -89,8 +91,18 @@ func (v *Vault) History(id seal.ID) ([]Meta, error) {
 			if err != nil {
 				return err
 			}
-			if st == StateOK {
+			switch {
+			case st == StateOK:
 				list = append(list, it.Meta)
+			case st == StateDamaged:
+				shown := v.s.index[id]
+				m := Meta{ID: id, Kind: shown.Kind, Name: shown.Name, State: st, link: revision{rev: rev}}
+				if len(list) > 0 {
+					m.link.lamport = list[len(list)-1].link.lamport // its place among the others
+				} else {
+					m.link.lamport = shown.link.lamport
+				}
+				list = append(list, m)
 			}
 		}
 		return nil
@@ -123,11 +135,31 @@ func (s *shelf) openListed(id seal.ID, rev seal.Hash) (it *Item, err error) {
 		it, st, err = reader{s, d, true}.rev(id, rev)
 		return err
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		st, err = StateMissing, nil // its folder is gone too
+	}
 	if err == nil && st != StateOK {
-		err = fmt.Errorf("revision %s of item %s is %s: %w", rev.String()[:16], id, st, ErrDamaged)
+		err = &revisionError{item: id, rev: rev, state: st}
 	}
 	return it, err
 }
+
+// revisionError says that a revision of the history can't be opened. It is an ErrDamaged whose sentence is about that one file.
+type revisionError struct {
+	item  seal.ID
+	rev   seal.Hash
+	state ItemState
+}
+
+func (e *revisionError) Error() string {
+	fault := "was changed"
+	if e.state == StateMissing {
+		fault = "is not there any more"
+	}
+	return fmt.Sprintf("the file of revision %s of item %s %s", e.rev.String()[:16], e.item, fault)
+}
+
+func (e *revisionError) Is(target error) bool { return target == ErrDamaged }
 
 // Revert makes a new revision with the content of an older one.
 func (v *Vault) Revert(id seal.ID, rev seal.Hash, o Origin) error {

@@ -66,7 +66,7 @@ func TestItemComesBack(t *testing.T) {
 
 func TestRootComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		comesBack(t, drawRoot(t), func(r *root) []byte { return encode(r.put) }, decodeRoot)
+		comesBack(t, drawRoot(t), func(r *root) []byte { return mustEncode(r.put) }, decodeRoot)
 	})
 }
 
@@ -74,7 +74,7 @@ func TestShardComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Byte().Draw(t, "n")
 		s := shard{entries: drawEntries(t, n), extra: drawExtra(t)}
-		write := func(s shard) []byte { return encode(putShard(s.entries, s.extra)) }
+		write := func(s shard) []byte { return mustEncode(putShard(s.entries, s.extra)) }
 		comesBack(t, s, write, func(b []byte) (s shard, err error) {
 			s.entries, s.extra, err = decodeShard(n, b)
 			return s, err
@@ -89,7 +89,7 @@ func TestShardComesBack(t *testing.T) {
 
 func TestSeenComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		comesBack(t, drawSeen(t), func(s seen) []byte { return encode(s.put) }, decodeSeen)
+		comesBack(t, drawSeen(t), func(s seen) []byte { return mustEncode(s.put) }, decodeSeen)
 	})
 }
 
@@ -213,11 +213,11 @@ func TestPaddingIsChecked(t *testing.T) {
 // TestUnsetClientsAreLeftOut: F1 has no word for a level that nobody set.
 func TestUnsetClientsAreLeftOut(t *testing.T) {
 	it := &Item{Meta: Meta{Clients: map[string]Level{"a": LevelUnset}}}
-	if text := encode(it.put); bytes.Contains(text, []byte("clients")) {
+	if text := mustEncode(it.put); bytes.Contains(text, []byte("clients")) {
 		t.Errorf("%s", text)
 	}
 	it.Clients["b"] = LevelNone
-	if text := encode(it.put); !bytes.Contains(text, []byte(`"clients":{"b":"none"}`)) {
+	if text := mustEncode(it.put); !bytes.Contains(text, []byte(`"clients":{"b":"none"}`)) {
 		t.Errorf("%s", text)
 	}
 	if it.Clients["a"] != LevelUnset || len(it.Clients) != 2 {

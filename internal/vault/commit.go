@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"warder/internal/seal"
 )
@@ -16,6 +17,7 @@ const maxHistory = 10
 type edit struct {
 	item *Item   // nil for an end
 	end  seal.ID // the item that ends as a tombstone
+	kept bool    // the content was in force before: it is not judged again
 }
 
 func (e edit) id() seal.ID {
@@ -58,13 +60,16 @@ func (s *shelf) commit(edits []edit, opt commitOptions) error {
 	if a := alarms(s.c.found); len(a) > 0 && !opt.force {
 		return &AlarmError{a}
 	}
+	if s.c.stale {
+		return errHalfRead
+	}
 	if s.c.cards[s.c.dev.id] == nil {
 		return ErrNotEnrolled
 	}
 	if err := checkEdits(s, edits); err != nil {
 		return err
 	}
-	if err := (memory{s.c}).sweep(); err != nil {
+	if err := (memory{s.c}).sweep(opt.gone); err != nil {
 		return err
 	}
 	d := &draft{s: s, opt: opt, gone: opt.gone, entries: map[seal.ID]entry{}, metas: map[seal.ID]*Meta{}}
@@ -78,7 +83,7 @@ func (s *shelf) commit(edits []edit, opt commitOptions) error {
 	for _, e := range edits {
 		if e.item != nil {
 			m := d.metas[e.item.ID]
-			e.item.link, e.item.Created, e.item.Modified, e.item.State, e.item.Conflict = m.link, m.Created, m.Modified, StateOK, false
+			e.item.link, e.item.Created, e.item.Modified, e.item.State, e.item.Conflict = m.link, m.Created, m.Modified, StateOK, m.Conflict
 		}
 	}
 	return s.c.judgeAll()
@@ -96,7 +101,7 @@ func checkEdits(s *shelf, edits []edit) error {
 			continue
 		}
 		it := e.item
-		if err := checkItem(s, it); err != nil {
+		if err := checkItem(s, e); err != nil {
 			return err
 		}
 		key := it.nameKey()
@@ -114,7 +119,8 @@ func checkEdits(s *shelf, edits []edit) error {
 }
 
 // checkItem refuses what is invalid or stale in itself, and gives a new item its id.
-func checkItem(s *shelf, it *Item) error {
+func checkItem(s *shelf, e edit) error {
+	it := e.item
 	if err := it.check(); err != nil {
 		return err
 	}
@@ -128,8 +134,10 @@ func checkItem(s *shelf, it *Item) error {
 		return fmt.Errorf("vault %q: %w", it.Name, ErrExists)
 	case s.shownRev(it.ID) != it.link.rev:
 		return fmt.Errorf("%s %q: %w", it.Kind, it.Name, ErrChanged)
+	case e.kept:
+		return nil
 	}
-	return nil
+	return s.checkContent(it)
 }
 
 // checkEnd refuses to end what is not there, and the item that names the vault.
@@ -161,21 +169,52 @@ func nameTaken(s *shelf, edits []edit, key string) bool {
 	return slices.ContainsFunc(s.names[key], func(holder seal.ID) bool { return !givenUp(holder) })
 }
 
-// sweep removes what earlier writes left: files of one that was cut short, and those that the last one put out of use.
-func (c memory) sweep() error {
+// sweep removes what earlier writes left: files of one that was cut short, and those that the last one put out of use. What the write at
+// hand needs until it is in force stays.
+func (c memory) sweep(needed []string) error {
 	s := &c.seen
 	var errs error
 	if p := s.next; p != nil {
-		errs = errors.Join(errs, c.removeBelow(p.vault, p.files))
+		errs = errors.Join(errs, c.removeBelow(p.vault, c.outOfUse(p.vault, p.files, needed)))
 	}
 	if g := s.gone; g != nil {
-		errs = errors.Join(errs, c.removeBelow(g.vault, g.files))
+		errs = errors.Join(errs, c.removeBelow(g.vault, c.outOfUse(g.vault, g.files, needed)))
 	}
 	if errs != nil {
 		return fmt.Errorf("removing left-over files: %w", errs)
 	}
 	s.next, s.gone = nil, nil
 	return nil
+}
+
+// outOfUse are those of a vault's files that may be removed. A memory that was restored from a backup takes files for left-overs that a
+// later write put in force.
+func (c memory) outOfUse(vault seal.ID, files, needed []string) []string {
+	s := c.vaults[vault]
+	if s != nil && (len(s.keys) == 0 || len(s.unread) > 0) {
+		return nil // nobody knows what is listed there
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(path string) bool {
+		return slices.Contains(needed, path) || s != nil && lists(s, path)
+	})
+}
+
+// lists says whether what is in force names a file.
+func lists(s *shelf, path string) bool {
+	dir, name := splitPath(path)
+	if epoch, ok := headerEpoch(name); ok {
+		_, opened := s.keys[epoch]
+		return opened
+	}
+	digits, _, _ := strings.Cut(name, "-")
+	if folder, ok := strings.CutPrefix(dir, "man/"); ok {
+		dev, _ := seal.ParseID(strings.TrimSuffix(folder, ".d"))
+		n, ok := parseShardName(digits)
+		stated := s.roots[dev]
+		return ok && stated != nil && shardFile(n, stated.root.shards[n]) == name
+	}
+	id, err := seal.ParseID(digits)
+	return err == nil && slices.ContainsFunc(s.revisions(id), func(rev seal.Hash) bool { return itemFile(id, rev) == name })
 }
 
 // make makes every byte of the write.
@@ -197,8 +236,11 @@ func (d *draft) make(edits []edit) error {
 			return err
 		}
 	}
-	var err error
-	if d.file, err = d.seal(rootPart, encode(d.root.root.put)); err != nil {
+	text, err := encode(d.root.root.put)
+	if err != nil {
+		return fmt.Errorf("writing the manifest: %w", err)
+	}
+	if d.file, err = d.seal(rootPart, text); err != nil {
 		return err
 	}
 	d.root.mark = mark{d.root.root.seq, seal.HashOf(d.file)}
@@ -209,6 +251,10 @@ func (d *draft) make(edits []edit) error {
 func (d *draft) seal(part uint16, plain []byte) ([]byte, error) {
 	s := d.s
 	place := seal.ManifestPlace{Account: s.c.account, Vault: s.id, Device: s.c.dev.id, Seq: d.root.root.seq, Part: part}
+	size := framePrefix + manifestHeaderLen + boxOverhead + len(plain) + signatureLen
+	if err := checkSize("the manifest of vault "+s.name(), size, limitManifest); err != nil {
+		return nil, err
+	}
 	return sealPart(s.keys[s.epoch], s.epoch, s.c.dev.keys, place, plain)
 }
 
@@ -217,11 +263,7 @@ func (d *draft) edit(e edit) error {
 	s := d.s
 	id, now := e.id(), s.c.cfg.now()
 	heads := s.heads[id]
-	var vec vector
-	for _, h := range heads {
-		vec = vec.join(h.vec)
-	}
-	vec = vec.next(s.c.dev.id)
+	vec := d.vector(e)
 	kept := s.revisions(id)
 	if e.item == nil {
 		d.entries[id] = entry{dead: now, vec: vec}
@@ -233,11 +275,14 @@ func (d *draft) edit(e edit) error {
 	s.lamport++
 	link := revision{lamport: s.lamport, vec: vec, writer: s.c.dev.id}
 	for _, h := range heads {
-		if h.dead.IsZero() {
+		if h.dead.IsZero() && h.vec.compare(vec) == before {
 			link.parents = append(link.parents, h.rev)
 		}
 	}
-	cut := min(len(kept), max(maxHistory, len(link.parents)))
+	if m := s.index[id]; len(link.parents) == 0 && m != nil && len(m.link.history) > 0 {
+		link.parents = m.link.history[:1] // the one that was served in its place
+	}
+	cut := min(len(kept), max(maxHistory, len(heads)))
 	link.history = kept[:cut]
 	for _, rev := range kept[cut:] {
 		d.gone = append(d.gone, itemFolder(shardOf(id))+"/"+itemFile(id, rev))
@@ -261,6 +306,22 @@ func (d *draft) edit(e edit) error {
 	d.entries[id] = entry{rev: it.link.rev, vec: vec}
 	d.items = append(d.items, newFile{itemFolder(shardOf(id)) + "/" + itemFile(id, it.link.rev), file})
 	return nil
+}
+
+// vector is that of a new revision: it follows all heads. One whose file is not there is no base for anything, for nobody here knows what
+// another device changed in it: what is written then stands beside it, and both are there when it comes.
+func (d *draft) vector(e edit) (vec vector) {
+	own := d.s.c.dev.id
+	var last uint64
+	for _, h := range d.s.heads[e.id()] {
+		last = max(last, h.vec.get(own))
+		if h.absent && e.item != nil && !d.opt.force {
+			vec = vec.join(e.item.link.vec) // of the revision that was opened in its place
+		} else {
+			vec = vec.join(h.vec)
+		}
+	}
+	return slices.Clone(vec).set(own, last+1)
 }
 
 // revisions lists the revisions of an item whose files are kept, newest first: heads, then their history.
@@ -348,7 +409,11 @@ func (d *draft) shard(old shard, n uint8) error {
 			entries[id] = e
 		}
 	}
-	file, err := d.seal(uint16(n), encode(putShard(entries, old.extra)))
+	text, err := encode(putShard(entries, old.extra))
+	if err != nil {
+		return fmt.Errorf("writing the manifest: %w", err)
+	}
+	file, err := d.seal(uint16(n), text)
 	if err != nil {
 		return err
 	}
@@ -381,7 +446,7 @@ func (d *draft) write() error {
 	}
 	for _, f := range files {
 		dir, name := splitPath(f.path)
-		if err := c.shared.make(vaultPath(s.id, dir), func(d folder) error { return d.WriteNew(name, f.data) }); err != nil {
+		if err := c.shared.make(vaultPath(s.id, dir), func(to folder) error { return to.WriteNew(name, f.data) }); err != nil {
 			return d.abandon(err)
 		}
 	}
@@ -423,10 +488,21 @@ func (d *draft) apply() {
 	s, own := d.s, d.s.c.dev.id
 	s.roots[own] = d.root
 	s.absent[own] = false
+	merged := map[uint8]map[seal.ID][]entry{}
 	for id, e := range d.entries {
-		s.heads[id] = []entry{e}
-		s.problems.clear(itemObject(id))
+		n := shardOf(id)
+		if merged[n] == nil {
+			merged[n] = mergeHeads(s.roots, n)
+		}
+		beside := slices.DeleteFunc(slices.Clone(s.heads[id]), func(h entry) bool {
+			return !slices.ContainsFunc(merged[n][id], func(m entry) bool { return m.rev == h.rev && m.vec.compare(h.vec) == equal })
+		})
+		s.heads[id] = append([]entry{e}, beside...)
+		if len(beside) == 0 {
+			s.problems.clear(itemObject(id))
+		}
 		if m := d.metas[id]; m != nil {
+			m.Conflict = len(beside) > 0
 			s.indexItem(m)
 		} else {
 			s.unindex(id)

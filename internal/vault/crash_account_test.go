@@ -83,7 +83,7 @@ func prepareSecond(t *testing.T, s scene) {
 func lookAtSecond(t *testing.T, s scene) sight {
 	t.Helper()
 	seen := lookAtAccount(t, s)
-	seen.content = fmt.Sprintf("%d devices\n%s", len(seen.open.Roster()), seen.content)
+	seen.content = fmt.Sprintf("%d devices\n%s", len(vault.Roster(seen.open)), seen.content)
 	return seen
 }
 
@@ -95,7 +95,7 @@ func nextOfSecond(t *testing.T, s scene, was sight) {
 	healed(t, second, lookThrough(t, second, password).open)
 	first := was.open
 	must(t, firstVault(t, first).Save(newItem(t, "by the first", "value by the first")))
-	if n, found := len(first.Roster()), first.Findings(); n != 2 || len(found) > 0 {
+	if n, found := len(vault.Roster(first)), first.Findings(); n != 2 || len(found) > 0 {
 		t.Errorf("the first device sees %d devices and the findings %q", n, texts(found))
 	}
 	nothingLeftOver(t, was.cfg, first)

@@ -69,7 +69,7 @@ func inVault(do func(t *testing.T, a *vault.Account, v *vault.Vault) error) func
 
 // acts are all writes of the account.
 func acts() []act {
-	return slices.Concat(itemActs(), accountActs())
+	return slices.Concat(itemActs(), accountActs(), moreActs())
 }
 
 func itemActs() []act {
@@ -219,6 +219,10 @@ func contentOf(t testing.TB, a *vault.Account) string {
 		fmt.Fprintf(&b, "vault %s\n", v.Name())
 		for _, m := range v.List() {
 			fmt.Fprintf(&b, "  %s %s trashed=%v conflict=%v:", m.Kind, m.Name, !m.Trashed.IsZero(), m.Conflict)
+			if m.Kind == vault.KindProject { // it has no fields
+				b.WriteByte('\n')
+				continue
+			}
 			text, state := firstValue(t, v, m.ID)
 			fmt.Fprintf(&b, " %s %q", state, text)
 			revisions, err := v.History(m.ID)

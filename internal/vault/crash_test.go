@@ -145,7 +145,7 @@ func healed(t *testing.T, cfg vault.Config, a *vault.Account) {
 // nothingLeftOver wants exactly those files that what is in force names.
 func nothingLeftOver(t *testing.T, cfg vault.Config, a *vault.Account) {
 	t.Helper()
-	want := a.Listed()
+	want := vault.Listed(a)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, files(t, cfg.AccountDir)); diff != "" {
 		t.Errorf("files of the account (-listed +there):\n%s", diff)

@@ -173,7 +173,7 @@ func (s *store) creating() (id seal.ID, err error) {
 		if err != nil {
 			return err
 		}
-		id, err = seal.ParseID(strings.TrimSpace(string(text)))
+		id, err = parseMarker(text)
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,6 +181,9 @@ func (s *store) creating() (id seal.ID, err error) {
 	}
 	return id, err
 }
+
+// parseMarker reads an account's id on a line of its own.
+func parseMarker(text []byte) (seal.ID, error) { return seal.ParseID(strings.TrimSpace(string(text))) }
 
 // establish writes a whole new account. The marker is there from before the first file until after the last, so that a crash in
 // between leaves something that can be told from an account under sync.
@@ -244,10 +247,13 @@ func (c founder) firstKeyset(password secret.Value) (code secret.Value, err erro
 		return code, err
 	}
 	k.slots = []slot{pw, rec}
+	if err := k.encode(c.account, c.root); err != nil {
+		return code, err
+	}
 	return code, c.writeKeyset(k)
 }
 
-// kit makes the texts of a recovery kit.
+// makeKit makes the texts of a recovery kit.
 func makeKit(c *core, code secret.Value) (*Kit, error) {
 	ds, err := codeText(c.ds)
 	if err != nil {
@@ -304,7 +310,7 @@ func SetDeviceSecret(cfg Config, text secret.Value) error {
 		return err
 	}
 	defer local.Close() //nolint:errcheck // nothing is written through it
-	err = writeDeviceSecret(tree{local, cfg.wrap}, ds)
+	err = writeDeviceSecret(newTree(local, cfg.wrap), ds)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("device secret: %w", ErrExists)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"warder/internal/seal"
 	"warder/internal/secret"
+	"warder/internal/state"
 )
 
 // card is a device's public keys, vouched for by the account root key.
@@ -33,7 +34,11 @@ func pairHeader(account, device seal.ID) []byte {
 
 // encodeCard makes the file and fills in the hash.
 func encodeCard(account seal.ID, root seal.RootKey, c *card) ([]byte, error) {
-	file := append(frame(magicCard, pairHeader(account, c.device)), encode(c.put)...)
+	text, err := encode(c.put)
+	if err != nil {
+		return nil, err
+	}
+	file := append(frame(magicCard, pairHeader(account, c.device)), text...)
 	mac, err := seal.MACCard(root, file)
 	if err != nil {
 		return nil, err
@@ -65,8 +70,17 @@ func openCard(account, device seal.ID, root seal.RootKey, file []byte) (*card, e
 	if err := seal.CheckCard(root, file[:at], file[at:]); err != nil {
 		return nil, err
 	}
-	c := &card{device: device, hash: seal.HashOf(file)}
-	err = decode(f.body[:len(f.body)-macLen], func(d *decoder) {
+	c, err := decodeCard(f.body[:len(f.body)-macLen])
+	if err == nil && c.state != cardActive {
+		err = seal.ErrOpen
+	}
+	c.device, c.hash = device, seal.HashOf(file)
+	return c, err
+}
+
+func decodeCard(text []byte) (*card, error) {
+	c := &card{}
+	err := decode(text, func(d *decoder) {
 		d.object(func(key string) {
 			switch key {
 			case "created":
@@ -84,9 +98,6 @@ func openCard(account, device seal.ID, root seal.RootKey, file []byte) (*card, e
 			}
 		})
 	})
-	if err == nil && c.state != cardActive {
-		err = seal.ErrOpen
-	}
 	return c, err
 }
 
@@ -141,6 +152,25 @@ func writeDeviceSecret(local tree, ds secret.Value) error {
 		defer secret.Wipe(line)
 		return d.WriteNew(secretFile, line)
 	})
+}
+
+// readDeviceID reads whose keys this machine holds, without opening them; zero if it has none or they are damaged.
+func readDeviceID(local tree) (id seal.ID, err error) {
+	err = local.in("device", func(d folder) error {
+		file, err := d.Read(keysFile, limitLocal)
+		if err != nil {
+			return err
+		}
+		f, err := unframe(magicDeviceKeys, "device keys", pairHeaderLen, file)
+		if err == nil {
+			id = seal.ID(f.header[16:])
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, seal.ErrOpen) || errors.Is(err, state.ErrTooLarge) {
+		return seal.ID{}, nil
+	}
+	return id, err
 }
 
 // readDevice opens this machine's own keys; a machine without them is not enrolled.

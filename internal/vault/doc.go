@@ -12,15 +12,17 @@
 //
 // Where things are:
 //
-//	account.go create.go roster.go   the account: unlock, lock, password, recovery, devices
-//	ring.go keyset.go device.go      keys in memory and their files
+//	account.go create.go roster.go   the account: create, unlock, lock, password, recovery, devices
+//	presence.go root.go              the password typed again; the root key lent to the audit log
+//	ring.go keyset.go device.go kit.go   keys in memory, their files, the codes on paper
 //	vault.go change.go project.go    what callers do with one vault
-//	shelf.go refresh.go open.go      what is loaded of a vault, and reading it
+//	load.go shelf.go refresh.go open.go   what is loaded of account and vault, and reading it
 //	commit.go                        the only way in which items change: F1.8 step by step
-//	judge.go finding.go repair.go    what is wrong with the store, and putting it right
-//	item.go itemcodec.go level.go name.go vector.go   items
-//	manifest.go seen.go format.go encode.go decode.go digest.go kit.go   bytes of F1
-//	tree.go attempts.go errors.go
+//	judge.go strays.go finding.go repair.go   what is wrong with the store, and putting it right
+//	item.go itemcheck.go itemcodec.go level.go name.go vector.go   items: what they are, may say, and look like in bytes
+//	manifest.go seen.go format.go encode.go decode.go digest.go   bytes of F1
+//	tree.go                          the way to files, and folders held open
+//	attempts.go errors.go            the wait after wrong passwords; what callers branch on
 //
 // Limits of the threat model that touch it: L2 (same user), L3 (first sight), L4 (copies in Go's memory).
 package vault

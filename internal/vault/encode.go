@@ -55,11 +55,11 @@ func measure(put func(*encoder)) int {
 	return e.n
 }
 
-// encode writes into ordinary memory: for objects without secrets.
-func encode(put func(*encoder)) []byte {
+// encode writes into ordinary memory: for objects without secrets. What a reader would refuse is an error.
+func encode(put func(*encoder)) ([]byte, error) {
 	e := &encoder{out: make([]byte, 0, measure(put))}
 	put(e)
-	return e.out
+	return e.out, e.err
 }
 
 func (e *encoder) fail(err error) {

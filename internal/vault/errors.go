@@ -3,8 +3,11 @@ package vault
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
+
+	"warder/internal/state"
 )
 
 // Errors that callers branch on.
@@ -28,6 +31,16 @@ var (
 	// ErrDamaged says that an item's file is missing or was changed, and no intact older revision is left.
 	ErrDamaged = errors.New("damaged, and no intact older revision is left")
 )
+
+// errHalfRead guards against writing what would drop the part that was not read. Whoever writes reads all of it first, so nobody meets it.
+var errHalfRead = errors.New("the account was read in part only")
+
+// isUnfit says whether err comes from a file that is not to be read as it is: a link, open to others, too large, forbidden. One that
+// nothing lists is junk then, and harms nobody; one that is listed is an error, so that a person can put it right.
+func isUnfit(err error) bool {
+	var unsafe *state.UnsafeError
+	return errors.As(err, &unsafe) || errors.Is(err, state.ErrTooLarge) || errors.Is(err, fs.ErrPermission)
+}
 
 // WaitError refuses an unlock that comes too soon after wrong ones.
 type WaitError struct{ Wait time.Duration }

@@ -218,7 +218,7 @@ func fixtureOf(t *testing.T, a *vault.Account, known fixture) fixture {
 	t.Helper()
 	f := fixture{
 		Password: known.Password, RecoveryCode: known.RecoveryCode, DeviceSecret: known.DeviceSecret,
-		StateCode: a.StateCode(), Account: a.ID().String(), Device: a.Device().String(), Devices: idTexts(a.Roster()),
+		StateCode: a.StateCode(), Account: a.ID().String(), Device: a.Device().String(), Devices: idTexts(vault.Roster(a)),
 	}
 	for _, v := range a.Vaults() {
 		fv := fixtureVault{ID: v.ID().String(), Name: v.Name(), Tombstones: idTexts(vault.Tombstones(v))}

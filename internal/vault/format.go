@@ -34,6 +34,17 @@ const (
 	limitLocal    = 16 << 20
 )
 
+// checkSize refuses to write a file of n bytes if no reader would read it.
+func checkSize(what string, n, limit int) error {
+	if n > limit {
+		return &SizeError{What: what, Have: n, Max: limit}
+	}
+	return nil
+}
+
+// boxOverhead is what a box is longer than what is in it: nonce and tag.
+const boxOverhead = 24 + 16
+
 // framePrefix is magic, version and header length.
 const framePrefix = 8 + 2 + 2
 

@@ -54,6 +54,11 @@ const (
 	DeliverAgentSocket Delivery = "agent-socket" // an ssh agent's socket
 )
 
+// Deliveries lists every way.
+func Deliveries() []Delivery {
+	return []Delivery{DeliverBroker, DeliverEnv, DeliverFile, DeliverStdin, DeliverAgentSocket}
+}
+
 // Host is where an item's value may be sent. Empty methods or paths mean any.
 type Host struct {
 	Host    string
@@ -77,6 +82,9 @@ const (
 	ByAgent  By = "agent"
 	ByImport By = "import"
 )
+
+// known says whether b is one of these, or nobody.
+func (b By) known() bool { return b == "" || b == ByPerson || b == ByAgent || b == ByImport }
 
 // Origin says where a revision comes from.
 type Origin struct {
@@ -251,6 +259,8 @@ func (m *Meta) check() error {
 		return errors.New("a vault's own item can't be put into the trash")
 	case m.MaxUses < 0:
 		return errors.New("a limit of uses can't be below 0")
+	case !m.Expires.IsZero() && m.Expires.UnixMilli() == 0:
+		return errors.New("the start of 1970 can't be a time of expiry: in the store it stands for none")
 	}
 	for _, l := range m.Clients {
 		if err := l.check(); err != nil {

@@ -188,7 +188,7 @@ func readItemMember(d *decoder, it *Item, key string, values bool) {
 	}
 }
 
-// historyMember reads the members that place a revision among others.
+// readHistoryMember reads the members that place a revision among others.
 func readHistoryMember(d *decoder, r *revision, key string) bool {
 	switch key {
 	case "history":
@@ -207,7 +207,7 @@ func readHistoryMember(d *decoder, r *revision, key string) bool {
 	return true
 }
 
-// grantMember reads the members that say what may be done with an item.
+// readGrantMember reads the members that say what may be done with an item.
 func readGrantMember(d *decoder, m *Meta, key string) bool {
 	switch key {
 	case "clients":
@@ -318,7 +318,7 @@ func readField(d *decoder, f *Field) {
 	})
 }
 
-// keepUnknown keeps a member for writing back; the index, which writes nothing, drops it.
+// readKeepUnknown keeps a member for writing back; the index, which writes nothing, drops it.
 func readKeepUnknown(d *decoder, extra *[]rawMember, key string, values bool) {
 	if !values {
 		d.skip()
@@ -327,7 +327,7 @@ func readKeepUnknown(d *decoder, extra *[]rawMember, key string, values bool) {
 	d.unknown(extra, key)
 }
 
-// itemPlace and the header go together: what the header says in the clear is what the wraps and the box are bound to.
+// itemHeaderLen is the length of vault, item, epoch and wrap: what the header says in the clear is what the wraps and the box are bound to.
 const itemHeaderLen = 16 + 16 + 8 + 60
 
 // sealItem makes the file of one revision.

@@ -80,8 +80,8 @@ func (s verdicts) root(dev seal.ID) (Finding, bool) {
 	case !onDisk && !seenBefore, s.named(dev):
 		return Finding{}, false
 	case !onDisk:
-		if _, ok := s.c.signer(dev); !ok {
-			return Finding{}, false // taken off the roster, or its card is the finding
+		if _, listed := s.c.keyset.roster[dev]; !listed {
+			return Finding{}, false // taken off the roster, and its root with it
 		}
 		f.Kind, f.Text = FindMissing, object+" is gone"
 	case r.mark.seq < was.seq:

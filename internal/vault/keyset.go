@@ -1,12 +1,14 @@
 package vault
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +35,7 @@ type slot struct {
 	salt    [32]byte // recoverySlot
 	wrapped seal.WrappedRoot
 	extra   []rawMember
+	raw     []byte // of a kind that this version does not know: the whole slot, which is written back as it was
 }
 
 // keyset is one epoch of the account's slots and roster.
@@ -60,13 +63,17 @@ func (k *keyset) slot(kind slotKind) *slot {
 	return nil
 }
 
-// setSlot replaces the slot of the same kind or adds one.
+// setSlot replaces the slot of the same kind or adds one. A second one of the kind never opened anything, and goes: another reader
+// might not be so strict about what an old password opens.
 func (k *keyset) setSlot(s slot) {
-	if old := k.slot(s.kind); old != nil {
-		*old = s
+	at := slices.IndexFunc(k.slots, func(old slot) bool { return old.kind == s.kind })
+	if at < 0 {
+		k.slots = append(k.slots, s)
 		return
 	}
-	k.slots = append(k.slots, s)
+	k.slots[at] = s
+	rest := slices.DeleteFunc(k.slots[at+1:], func(old slot) bool { return old.kind == s.kind })
+	k.slots = k.slots[:at+1+len(rest)]
 }
 
 // successor is the keyset that follows k, with k's slots and roster.
@@ -106,16 +113,23 @@ const (
 	macLen          = 32
 )
 
-// encode makes the file and fills in file and hash.
+// encode makes the file and fills in file and hash. One that no reader would read is refused: it would lock everybody out.
 func (k *keyset) encode(account seal.ID, root seal.RootKey) error {
 	header := binary.BigEndian.AppendUint64(slices.Clone(account[:]), k.epoch)
-	file := append(frame(magicKeyset, header), encode(k.put)...)
+	text, err := encode(k.put)
+	if err != nil {
+		return err
+	}
+	file := append(frame(magicKeyset, header), text...)
 	mac, err := seal.MACKeyset(root, file)
 	if err != nil {
 		return err
 	}
-	k.file = append(file, mac[:]...)
-	k.hash = seal.HashOf(k.file)
+	file = append(file, mac[:]...)
+	if err := checkSize("the keyset, with its "+strconv.Itoa(len(k.roster))+" devices,", len(file), limitSmall); err != nil {
+		return err
+	}
+	k.file, k.hash = file, seal.HashOf(file)
 	return nil
 }
 
@@ -133,10 +147,14 @@ func (k *keyset) put(e *encoder) {
 }
 
 func putSlot(e *encoder, s slot) {
+	if s.raw != nil {
+		e.raw(s.raw)
+		return
+	}
 	kdf, salt := member{}, member{}
 	if s.kind == passwordSlot {
 		kdf = member{"kdf", func(e *encoder) {
-			e.object(nil, numMember("id", 1), numMember("lanes", int64(s.kdf.Lanes)), numMember("memory", int64(s.kdf.Memory)),
+			e.object(nil, numMember("id", argon2ID), numMember("lanes", int64(s.kdf.Lanes)), numMember("memory", int64(s.kdf.Memory)),
 				bytesMember("salt", s.kdf.Salt[:]), numMember("time", int64(s.kdf.Time)))
 		}}
 	} else {
@@ -199,37 +217,64 @@ func readKeysetMember(d *decoder, k *keyset, key string) {
 	}
 }
 
+// readSlot reads a slot in two passes, because its kind says what its members are and stands among them. Of a kind that is not known
+// nothing else is read.
 func readSlot(d *decoder) (s slot) {
-	d.object(func(key string) {
-		switch key {
-		case "box":
-			readFill(d, s.wrapped.Box[:])
-		case "commit":
-			readFill(d, s.wrapped.Commit[:])
-		case "ds":
-			s.ds = d.flag()
-		case "epoch":
-			s.epoch = d.count()
-		case "kdf":
-			s.kdf = readKDF(d)
-		case "kind":
-			s.kind = slotKind(d.str())
-		case "salt":
-			readFill(d, s.salt[:])
-		default:
-			d.unknown(&s.extra, key)
-		}
-	})
+	raw := d.raw()
+	if d.err != nil {
+		return s
+	}
+	d.failWith(decode(raw, func(d *decoder) { s.kind = readSlotKind(d) }))
+	if s.kind != passwordSlot && s.kind != recoverySlot {
+		s.raw = bytes.Clone(raw)
+		return s
+	}
+	d.failWith(decode(raw, func(d *decoder) { d.object(func(key string) { readSlotMember(d, &s, key) }) }))
 	return s
 }
 
+func readSlotKind(d *decoder) (kind slotKind) {
+	d.object(func(key string) {
+		if key == "kind" {
+			kind = slotKind(d.str())
+			return
+		}
+		d.skip()
+	})
+	return kind
+}
+
+func readSlotMember(d *decoder, s *slot, key string) {
+	password := s.kind == passwordSlot
+	switch {
+	case key == "box":
+		readFill(d, s.wrapped.Box[:])
+	case key == "commit":
+		readFill(d, s.wrapped.Commit[:])
+	case key == "ds" && password:
+		s.ds = d.flag()
+	case key == "epoch":
+		s.epoch = d.count()
+	case key == "kdf" && password:
+		s.kdf = readKDF(d)
+	case key == "kind":
+		d.skip()
+	case key == "salt" && !password:
+		readFill(d, s.salt[:])
+	default:
+		d.unknown(&s.extra, key)
+	}
+}
+
+// argon2ID is the number of the only key derivation that this version knows.
+const argon2ID = 1
+
 func readKDF(d *decoder) (k seal.KDF) {
+	var id int64 // absent is 0, which is none
 	d.object(func(key string) {
 		switch key {
 		case "id":
-			if d.num() != 1 {
-				d.fail()
-			}
+			id = d.num()
 		case "lanes":
 			k.Lanes = uint8(readUpTo(d, 255)) // #nosec G115 -- bounded
 		case "memory":
@@ -242,6 +287,9 @@ func readKDF(d *decoder) (k seal.KDF) {
 			d.fail() // an unknown parameter would change what is computed
 		}
 	})
+	if id != argon2ID {
+		d.fail()
+	}
 	return k
 }
 
@@ -254,7 +302,7 @@ func readUpTo(d *decoder, limit uint64) uint64 {
 	return n
 }
 
-// fill reads base64 of exactly len(dst) bytes.
+// readFill reads base64 of exactly len(dst) bytes.
 func readFill(d *decoder, dst []byte) {
 	b := d.publicBytes()
 	if d.err == nil && len(b) != len(dst) {
@@ -273,49 +321,98 @@ func keysetName(k *keyset) string {
 // does not fit its name was changed and is junk until its MAC is known. A newer format is told only if there is nothing else: anybody
 // could put one there.
 func readKeysets(shared tree, account seal.ID) (list []*keyset, err error) {
-	var newer error
+	found, err := scanKeysets(shared, account)
+	return found.list, err
+}
+
+// foundKeysets is what lies in the folder of keysets.
+type foundKeysets struct {
+	list    []*keyset
+	strays  []string         // names of what is no keyset
+	refused map[string]error // those among them that are not to be read: links, open to others, too large
+	newer   error            // names a file of a newer version
+}
+
+// refusal is why a file is refused; nil if it is not.
+func (f *foundKeysets) refusal() error {
+	for _, name := range slices.Sorted(maps.Keys(f.refused)) {
+		return f.refused[name]
+	}
+	return nil
+}
+
+// scanKeysets is readKeysets that also tells what else is there. A file that is not to be read is junk as well, as long as there is a
+// keyset besides.
+func scanKeysets(shared tree, account seal.ID) (found foundKeysets, err error) {
+	found.refused = map[string]error{}
 	err = shared.in("keysets", func(d folder) error {
 		names, err := d.List()
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			if !isKeysetName(name) {
-				continue
-			}
-			file, err := d.Read(name, limitSmall)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // superseded since it was listed
-			}
-			if err != nil {
+			if err := found.take(d, account, name); err != nil {
 				return err
-			}
-			k, err := parseKeyset(account, file)
-			switch {
-			case isNewer(err):
-				newer = err
-			case err == nil && keysetName(k) == name:
-				list = append(list, k)
 			}
 		}
 		return nil
 	})
+	if err == nil && len(found.list) == 0 {
+		err = found.refusal()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("reading keysets: %w", err)
+		return foundKeysets{}, fmt.Errorf("reading keysets: %w", err)
 	}
-	if len(list) == 0 && newer != nil {
-		return nil, newer
+	if len(found.list) == 0 && found.newer != nil {
+		return foundKeysets{}, found.newer
 	}
-	slices.SortFunc(list, func(a, b *keyset) int {
+	slices.SortFunc(found.list, func(a, b *keyset) int {
 		return cmp.Or(-cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.hash.String(), b.hash.String()))
 	})
-	return list, nil
+	return found, nil
 }
 
-func isKeysetName(name string) bool {
-	epoch, hash, ok := strings.Cut(name, "-")
-	_, err := strconv.ParseUint(epoch, 16, 64)
-	return ok && err == nil && len(epoch) == 16 && len(hash) == 8
+// take reads one file and says what it is.
+func (f *foundKeysets) take(d folder, account seal.ID, name string) error {
+	if _, ok := keysetEpoch(name); !ok {
+		f.strays = append(f.strays, name)
+		return nil
+	}
+	file, err := d.Read(name, limitSmall)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // superseded since it was listed
+	case isUnfit(err):
+		f.strays, f.refused[name] = append(f.strays, name), err
+		return nil
+	case err != nil:
+		return err
+	}
+	k, err := parseKeyset(account, file)
+	switch {
+	case isNewer(err):
+		f.newer = err
+	case err == nil && keysetName(k) == name:
+		f.list = append(f.list, k)
+	default:
+		f.strays = append(f.strays, name)
+	}
+	return nil
+}
+
+// keysetEpoch reads the epoch in a name that is a keyset's.
+func keysetEpoch(name string) (epoch uint64, ok bool) {
+	digits, hash, _ := strings.Cut(name, "-")
+	if !isHex(digits, 16) || !isHex(hash, 8) {
+		return 0, false
+	}
+	epoch, err := strconv.ParseUint(digits, 16, 64)
+	return epoch, err == nil
+}
+
+// isHex says whether s is n digits as F1 writes them: lower case.
+func isHex(s string, n int) bool {
+	return len(s) == n && strings.Trim(s, hexDigits) == ""
 }
 
 // maxTries bounds how many keysets one unlock stretches the password for.

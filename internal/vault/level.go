@@ -67,8 +67,12 @@ func levelMember(key string, l Level) member {
 	return textMember(key, l.String())
 }
 
+// readLevel refuses the word for unset: F1 says that by leaving the member out, and has no second way.
 func readLevel(d *decoder) Level {
 	l, err := ParseLevel(d.str())
 	d.failWith(err)
+	if l == LevelUnset {
+		d.fail()
+	}
 	return l
 }

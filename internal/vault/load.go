@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"warder/internal/seal"
+	"warder/internal/state"
 )
 
 // load reads the whole account behind the root key and judges it.
@@ -20,18 +21,32 @@ func (c *core) load() error {
 	if err := c.read(true); err != nil {
 		return err
 	}
+	if err := (strays{c}).find(); err != nil {
+		return err
+	}
 	return c.judgeAll()
 }
 
-// read reads keyset, roster and vaults, all or what changed. Another device that shares the folder may replace the keyset while that is
-// going on, and roots then name one that is not known yet: it must be there on a second look.
+// read reads keyset, roster and vaults, all or what changed. What an error left half read is not to be written on: until all was read,
+// the next time begins anew.
 func (c *core) read(full bool) error {
+	full = full || c.stale
+	c.stale = true
+	err := c.readAll(full)
+	c.stale = err != nil
+	return err
+}
+
+// readAll does it. Another device that shares the folder may replace the keyset while that is going on, and roots then name one that is
+// not known yet: it must be there on a second look.
+func (c *core) readAll(full bool) error {
 	for range 3 {
 		held := c.keyset.mark()
 		if err := (roster{c}).loadKeyset(); err != nil {
 			return err
 		}
-		if full || c.keyset.mark() != held {
+		// A card that was not there may have come.
+		if full || c.keyset.mark() != held || len(c.cards) < len(c.keyset.roster) {
 			if err := (roster{c}).loadRoster(); err != nil {
 				return err
 			}
@@ -50,14 +65,17 @@ func (c *core) read(full bool) error {
 
 // loadKeyset looks at the keyset files again: the one in force may have been superseded, or be gone.
 func (c roster) loadKeyset() error {
-	list, err := readKeysets(c.shared, c.account)
-	if err != nil {
+	found, err := scanKeysets(c.shared, c.account)
+	if err == nil {
+		err = found.refused[keysetName(c.keyset)]
+	}
+	if err != nil && !errors.Is(err, state.ErrTooLarge) {
 		return err
 	}
 	object := "keyset " + keysetName(c.keyset)
 	c.problems.clear(object)
 	held := false
-	for _, k := range list {
+	for _, k := range found.list {
 		if k.mark() == c.keyset.mark() {
 			held = true
 		} else if later(k.mark(), c.keyset.mark()) && !k.unreadable && k.authentic(c.root) {
@@ -67,7 +85,7 @@ func (c roster) loadKeyset() error {
 	if !held {
 		c.problems.set(alarm, FindMissing, object, object+" is gone")
 	}
-	c.findJunk(list)
+	c.findJunk(found.list)
 	return nil
 }
 
@@ -102,9 +120,32 @@ func (c *core) sync() error {
 // memory reads and writes what this device remembers of the account.
 type memory struct{ *core }
 
+// follow takes up the id that another process gave this device meanwhile: under the former one its writes would not count.
+func (c memory) follow() error {
+	id, err := readDeviceID(c.local)
+	if err != nil || id.IsZero() || id == c.dev.id {
+		return err
+	}
+	now, err := readDevice(c.local, c.account, c.root, c.ds)
+	if errors.Is(err, seal.ErrOpen) {
+		c.problems.set(alarm, FindTampered, objectDeviceKeys, "this device's own keys were changed: it needs a new id")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.dev.keys.Destroy()
+	c.dev, c.seen = now, newSeen() // what the former id remembers is not this one's
+	c.problems.clear(objectDeviceKeys)
+	return nil
+}
+
 // load reads it. A damaged one is a finding; a missing one leaves what is in memory, and a device that has
 // roots but no memory is judged as cloned.
 func (c memory) load() error {
+	if err := c.follow(); err != nil {
+		return fmt.Errorf("opening the device keys: %w", err)
+	}
 	c.problems.clear(objectSeen)
 	if !c.dev.enrolled() {
 		return nil
@@ -152,7 +193,14 @@ func (c memory) save() error {
 	if !c.dev.enrolled() {
 		return nil
 	}
-	box, err := seal.SealSeen(c.root, c.account, c.dev.id, encode(c.seen.put))
+	text, err := encode(c.seen.put)
+	if err != nil {
+		return err
+	}
+	if err := checkSize("the seen state", framePrefix+pairHeaderLen+boxOverhead+len(text), limitLocal); err != nil {
+		return err
+	}
+	box, err := seal.SealSeen(c.root, c.account, c.dev.id, text)
 	if err != nil {
 		return err
 	}
@@ -195,10 +243,11 @@ func (c *core) loadVaults(full bool) error {
 	if err != nil {
 		return err
 	}
+	c.headless = map[seal.ID]bool{}
 	for _, name := range names {
 		id, err := seal.ParseID(strings.TrimSuffix(name, "/"))
-		if err != nil {
-			continue
+		if err != nil || !isVaultFolder(name) && c.vaults[id] == nil && c.seen.vaults[id] == nil {
+			continue // somebody else's; in the place of a vault that is known it is an error by name
 		}
 		if c.vaults[id] != nil && !full {
 			continue
@@ -216,43 +265,88 @@ func (c *core) loadVaults(full bool) error {
 }
 
 // loadHeaders unwraps the keys of a vault and adds it to the account if it is new. A folder without header is no vault: left by a
-// crash, or not synced yet.
+// crash, not synced yet, or robbed of it.
 func (c *core) loadHeaders(id seal.ID) error {
 	v := c.vaults[id]
 	if v == nil {
 		v = newShelf(c, id)
 	}
-	err := c.shared.in("vaults/"+id.String(), func(d folder) error {
-		names, err := d.List()
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			// A left-over header is of a vault that a crash kept from coming into being.
-			if epoch, ok := headerEpoch(name); ok && !v.leftovers()[name] {
-				err = errors.Join(err, loadHeader(v, d, epoch))
-			}
-		}
-		return err
-	})
+	headers, err := readHeaders(v)
 	if err != nil {
 		return fmt.Errorf("reading vault %s: %w", id, err)
 	}
+	for epoch := range v.keys {
+		if !headers[epoch] {
+			object := headerObject(id, epoch)
+			v.problems.set(alarm, FindMissing, object, "the header of "+object+" is gone: once locked, it can't be opened again")
+		}
+	}
 	if len(v.keys) > 0 || len(v.problems) > 0 {
 		c.vaults[id] = v
+		return nil
+	}
+	delete(c.vaults, id)
+	if len(headers) == 0 {
+		holds, err := v.holdsParts()
+		if err != nil {
+			return fmt.Errorf("reading vault %s: %w", id, err)
+		}
+		if holds {
+			c.headless[id] = true
+		}
 	}
 	return nil
 }
 
+// readHeaders reads what lies in a vault's folder under the name of a header, and says for which epochs there is something.
+func readHeaders(s *shelf) (headers map[uint64]bool, err error) {
+	left, err := leftHeaders(s)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(s.problems, func(object string, _ Finding) bool { return strings.HasPrefix(object, "vault ") })
+	headers = map[uint64]bool{}
+	err = s.c.shared.in("vaults/"+s.id.String(), func(d folder) error {
+		names, err := d.List()
+		for _, name := range names {
+			epoch, ok := headerEpoch(name)
+			if !ok {
+				continue
+			}
+			headers[epoch] = true
+			if !left[name] {
+				err = errors.Join(err, loadHeader(s, d, epoch))
+			}
+		}
+		return err
+	})
+	return headers, err
+}
+
+// leftHeaders are those that a crash left of a vault that it kept from coming into being. One in which any device has written is there.
+func leftHeaders(s *shelf) (map[string]bool, error) {
+	left := leftovers(s)
+	if len(left) == 0 {
+		return nil, nil
+	}
+	names, err := s.c.list(vaultPath(s.id, "man"))
+	if slices.ContainsFunc(names, func(name string) bool { _, err := seal.ParseID(name); return err == nil }) {
+		return nil, nil
+	}
+	return left, err
+}
+
 // loadHeader unwraps the vault's key of one epoch. A changed header is a finding.
 func loadHeader(s *shelf, d folder, epoch uint64) error {
-	object := "vault " + s.id.String() + " " + headerName(epoch)
-	s.problems.clear(object)
+	object := headerObject(s.id, epoch)
 	file, err := d.Read(headerName(epoch), limitSmall)
-	if err != nil {
+	if err != nil && !errors.Is(err, state.ErrTooLarge) {
 		return err
 	}
-	vk, err := s.c.openHeader(s.id, epoch, file)
+	var vk seal.VaultKey
+	if err == nil {
+		vk, err = s.c.openHeader(s.id, epoch, file)
+	}
 	if isNewer(err) {
 		return err
 	}
@@ -262,6 +356,10 @@ func loadHeader(s *shelf, d folder, epoch uint64) error {
 	}
 	s.setKey(epoch, vk)
 	return nil
+}
+
+func headerObject(vault seal.ID, epoch uint64) string {
+	return "vault " + vault.String() + " " + headerName(epoch)
 }
 
 const headerPrefix = "header-"
@@ -309,14 +407,23 @@ func (c *core) judgeAll() error {
 	return nil
 }
 
-// judgeVaults finds vaults that were seen or are named in a root, and are gone. One that only another device names may be on its way.
+// judgeVaults finds vaults that were seen, are named in a root, or left something, and are gone. One that only another device names or
+// whose header alone is missing may be on its way, and so may the vaults of an account that has none: the first comes into being with it.
 func judgeVaults(c *core) []Finding {
 	gone := problems{}
 	note := func(id seal.ID, w weight) {
 		object := "vault " + id.String()
-		if c.vaults[id] == nil && gone[object].weight != alarm {
-			gone.set(w, FindMissing, object, object+" is not there")
+		if c.vaults[id] != nil || gone[object].weight == alarm {
+			return
 		}
+		text := object + " is not there"
+		if c.headless[id] {
+			text = object + " has no header: without it nothing in its folder can be opened"
+		}
+		gone.set(w, FindMissing, object, text)
+	}
+	for id := range c.headless {
+		note(id, pending)
 	}
 	for _, v := range c.vaults {
 		for dev, r := range v.roots {
@@ -331,6 +438,9 @@ func judgeVaults(c *core) []Finding {
 	}
 	for id := range c.seen.vaults {
 		note(id, alarm)
+	}
+	if len(c.vaults)+len(gone) == 0 {
+		gone.set(pending, FindMissing, "vaults", "the account has no vault: they are not synced yet, or were removed")
 	}
 	return slices.Collect(maps.Values(gone))
 }

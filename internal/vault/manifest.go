@@ -41,6 +41,8 @@ type entry struct {
 	dead  time.Time
 	vec   vector
 	extra []rawMember
+
+	absent bool // of a head: its file was not there when it was looked for
 }
 
 func (r *root) put(e *encoder) {

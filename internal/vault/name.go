@@ -20,7 +20,7 @@ type NameError struct {
 // Error quotes the name.
 func (e *NameError) Error() string { return fmt.Sprintf("%s %+q %s", e.What, e.Name, e.Reason) }
 
-// CheckName applies F1's rule for names: 1 to 128 bytes of NFC UTF-8 without slash, control or bidirectional characters, not starting
+// CheckName applies F1's rule for names: 1 to 128 bytes of NFC UTF-8 without slash, control, bidirectional or invisible characters, not starting
 // with a dash (it would read as a flag) or a dot (it would hide as a file).
 func CheckName(what, name string) error {
 	if reason := nameFault(name); reason != "" {
@@ -46,12 +46,17 @@ func nameFault(name string) string {
 	case strings.TrimSpace(name) != name:
 		return "starts or ends with a space"
 	}
-	for _, r := range name {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			return "holds a control or bidirectional character"
-		}
+	if strings.ContainsFunc(name, invisible) {
+		return "holds a control, bidirectional or invisible character"
 	}
 	return ""
+}
+
+// invisible says whether a character has no shape of its own: with it two names would look the same and be two. The joiners U+200C and
+// U+200D are among them, though Persian and some emoji use them: nothing shows whether they are there. Variation selectors are not; what
+// they choose can be seen.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // foldName is the form under which names are unique.

@@ -16,8 +16,8 @@ import (
 func TestCheckName(t *testing.T) {
 	for name, reason := range map[string]string{
 		"a": "", "GitHub": "", "api.github.com": "", "a b": "", "a-b.c_d": "", "Büro – 仕事": "", "Ελληνικά": "", "עברית": "", "العربية": "",
-		"🗝": "", "👩‍💻 key": "", "🇩🇪": "", "é": "", "a:b": "", "a\\b": "", "@": "", "#1": "", "%": "", "~": "", "*": "", "a..": "", "_": "", "a-": "",
-		strings.Repeat("x", 128): "", strings.Repeat("é", 64): "", strings.Repeat("😀", 32): "", "a\u200bb": "",
+		"🗝": "", "👩💻 key": "", "🇩🇪": "", "é": "", "a:b": "", "a\\b": "", "@": "", "#1": "", "%": "", "~": "", "*": "", "a..": "", "_": "", "a-": "",
+		strings.Repeat("x", 128): "", strings.Repeat("é", 64): "", strings.Repeat("😀", 32): "", "✔️": "", "नमस्ते": "",
 
 		"":                       "empty",
 		strings.Repeat("x", 129): "longer", strings.Repeat("é", 64) + "x": "longer", strings.Repeat("😀", 33): "longer",
@@ -29,6 +29,8 @@ func TestCheckName(t *testing.T) {
 		"a\nb": "control", "a\x00b": "control", "a\x1bb": "control", "a\x7fb": "control", "a\u009bb": "control", "\x01": "control",
 		"a\u202eb": "control", "a\u202ab": "control", "a\u2066b": "control", "a\u2069b": "control", "a\u200eb": "control", "a\u200fb": "control",
 		"a\u061cb": "control", "a\u2028b": "control", "a\u2029b": "control",
+		"a\u200bb": "invisible", "a\ufeffb": "invisible", "a\u00adb": "invisible", "a\u2060b": "invisible", "\u200b": "invisible", "a\U000e0061b": "invisible",
+		"👩\u200d💻": "invisible", "می\u200cخواهم": "invisible", "git\u200dhub": "invisible", "a\u3164b": "invisible", "a\u115fb": "invisible", "a\u034fb": "invisible",
 	} {
 		err := vault.CheckName("item name", name)
 		if reason == "" {
@@ -72,7 +74,7 @@ func checkName(t interface{ Fatalf(string, ...any) }, name string) {
 		t.Fatalf("%q is taken", name)
 	}
 	for _, c := range name {
-		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || unicode.Is(unicode.Cf, c) {
 			t.Fatalf("%q is taken", name)
 		}
 	}

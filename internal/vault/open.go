@@ -49,8 +49,7 @@ func (r reader) rev(id seal.ID, rev seal.Hash) (*Item, ItemState, error) {
 		return nil, StateDamaged, nil
 	}
 	it, err := openItem(r.s.keys, r.s.id, id, file, r.values)
-	var newer *FormatError
-	if errors.As(err, &newer) {
+	if isNewer(err) {
 		return nil, StateDamaged, err
 	}
 	if err != nil {

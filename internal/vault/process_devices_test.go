@@ -194,7 +194,7 @@ func TestEnrolmentsThatMeet(t *testing.T) {
 	}
 	for _, s := range apart {
 		d := open(t, s.second())
-		if n := len(d.Roster()); n != 3 {
+		if n := len(vault.Roster(d)); n != 3 {
 			t.Errorf("%d devices, want 3", n)
 		}
 		for _, name := range []string{"old", "from 0", "from 1"} {

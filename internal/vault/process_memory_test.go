@@ -98,6 +98,8 @@ func TestLockedAccountDoesNothing(t *testing.T) {
 		"Account.CreateVault":    func() error { _, err := a.CreateVault("x"); return err },
 		"Account.ChangePassword": func() error { return a.ChangePassword(value(t, password), value(t, freshPassword)) },
 		"Account.NewKit":         func() error { _, err := a.NewKit(); return err },
+		"Account.VerifyPassword": func() error { return a.VerifyPassword(value(t, password)) },
+		"Account.WithRoot":       func() error { return a.WithRoot(func(seal.RootKey) error { return nil }) },
 		"Repair.AcceptRestore":   func() error { _, err := a.Repair().AcceptRestore(); return err },
 		"Repair.NewDevice":       a.Repair().NewDevice,
 		"Repair.Forget":          func() error { return a.Repair().Forget(v, it.ID) },

@@ -35,7 +35,7 @@ func (v *Vault) PlanStage(change StageChange) (StageDiff, error) {
 
 // ChangeStage sets and unsets variables of a stage in one act, making project and stage where they are missing.
 //
-// Errors: *NameError, *SizeError, ErrNotFound for a name to unset that is not there, and those of Save.
+// Errors: *NameError, *SizeError, *ContentError, ErrNotFound for a name to unset that is not there, and those of Save.
 func (v *Vault) ChangeStage(change StageChange) (StageDiff, error) {
 	p, err := planStage(v, change)
 	if err != nil {
@@ -90,11 +90,24 @@ func planStage(v *Vault, change StageChange) (p *stagePlan, err error) {
 		p.items = append(p.items, p.stage)
 	}
 	for _, it := range p.items {
-		if err := it.check(); err != nil {
+		if err := wouldTake(v, it); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
+}
+
+// wouldTake says what saving an item would say of it.
+func wouldTake(v *Vault, it *Item) error {
+	if err := it.check(); err != nil {
+		return err
+	}
+	v.s.c.mu.RLock()
+	defer v.s.c.mu.RUnlock()
+	if v.s.c.locked {
+		return ErrLocked
+	}
+	return v.s.checkContent(it)
 }
 
 // check refuses a change that says two things of one variable.
@@ -166,7 +179,7 @@ func (p *stagePlan) set(f Field) error {
 		return nil
 	}
 	old.Put(value)
-	old.Ref, old.Concealed = f.Ref, f.Concealed
+	old.Ref, old.Concealed, old.NonSecret = f.Ref, f.Concealed, f.NonSecret
 	p.diff.Changed = append(p.diff.Changed, f.Name)
 	return nil
 }

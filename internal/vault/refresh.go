@@ -12,12 +12,13 @@ import (
 	"sync"
 
 	"warder/internal/seal"
+	"warder/internal/state"
 )
 
 // refresh reads the roots that changed, their changed shards, and the items these name. A full refresh trusts nothing it knows and
 // also looks for files that nobody lists.
 func (s *shelf) refresh(full bool) error {
-	r := &refresh{shelf: s, full: full, touched: map[uint8]bool{}}
+	r := &refresh{shelf: s, full: full, touched: map[uint8]bool{}, left: leftovers(s)}
 	if len(s.keys) == 0 {
 		return nil // its header is the finding
 	}
@@ -40,12 +41,18 @@ func (s *shelf) refresh(full bool) error {
 func (r *refresh) touchAll() error {
 	names, err := r.c.list(vaultPath(r.id, "items"))
 	for _, name := range names {
-		if n, ok := parseShardName(strings.TrimSuffix(name, "/")); ok {
+		if isItemFolder(name) {
+			n, _ := parseShardName(strings.TrimSuffix(name, "/"))
 			r.touched[n] = true
 		}
 	}
 	for id := range r.heads {
 		r.touched[shardOf(id)] = true
+	}
+	for _, stated := range r.roots {
+		for n := range stated.shards { // an earlier pass may have read them and have come no further
+			r.touched[n] = true
+		}
 	}
 	return err
 }
@@ -54,7 +61,8 @@ func (r *refresh) touchAll() error {
 type refresh struct {
 	*shelf
 	full    bool
-	touched map[uint8]bool // shard numbers whose items must be looked at again
+	touched map[uint8]bool  // shard numbers whose items must be looked at again
+	left    map[string]bool // left-over files
 }
 
 func (s *shelf) rootObject(device seal.ID) string {
@@ -67,8 +75,14 @@ func (r *refresh) readRoots() error {
 	if err != nil {
 		return err
 	}
-	for dev := range r.roots {
+	for dev, stated := range r.roots {
 		r.absent[dev] = !slices.Contains(names, dev.String())
+		if _, listed := r.c.keyset.roster[dev]; r.absent[dev] && !listed {
+			for n := range stated.shards {
+				r.touched[n] = true
+			}
+			forgetDevice(r.shelf, dev) // it was retired
+		}
 	}
 	for dev := range r.unread {
 		if !slices.Contains(names, dev.String()) {
@@ -81,24 +95,47 @@ func (r *refresh) readRoots() error {
 		if err != nil {
 			continue // a shard folder, or a cloud drive's conflicted copy
 		}
-		var file []byte
-		err = r.c.shared.in(vaultPath(r.id, "man"), func(d folder) error {
-			file, err = d.Read(name, limitManifest)
+		if err := r.lookAt(dev); err != nil {
 			return err
-		})
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if known := r.roots[dev]; r.full || known == nil || known.mark.hash != seal.HashOf(file) {
-			if err := r.readRoot(dev, file); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// lookAt reads one device's root if it is not the one known.
+func (r *refresh) lookAt(dev seal.ID) error {
+	file, err := r.c.readRootFile(r.id, dev)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if isUnfit(err) && r.isJunk(dev, err) {
+		file, err = nil, nil // judged as what is no manifest
+	}
+	if err != nil {
+		return err
+	}
+	if known := r.roots[dev]; r.full || known == nil || r.unread[dev] || known.mark.hash != seal.HashOf(file) {
+		return r.readRoot(dev, file)
+	}
+	return nil
+}
+
+// isJunk says whether a root that is not to be read was not this account's in the first place: too large for one, or off the roster.
+func (r *refresh) isJunk(dev seal.ID, err error) bool {
+	_, listed := r.c.keyset.roster[dev]
+	return !listed || errors.Is(err, state.ErrTooLarge)
+}
+
+// forgetDevice drops what a device stated.
+func forgetDevice(s *shelf, dev seal.ID) {
+	if stated := s.roots[dev]; stated != nil {
+		for n := range stated.root.shards {
+			s.problems.clear(s.shardObject(dev, n))
+		}
+	}
+	delete(s.roots, dev)
+	delete(s.absent, dev)
+	s.problems.clear(s.rootObject(dev))
 }
 
 // readRoot takes one device's root. A bad one leaves the last good one in force and is a finding.
@@ -122,19 +159,20 @@ func (r *refresh) readRoot(dev seal.ID, file []byte) error {
 			err = seal.ErrOpen
 		}
 	}
-	var newer *FormatError
-	if errors.As(err, &newer) {
+	if isNewer(err) {
 		return err
 	}
 	if err != nil {
 		r.problems.set(alarm, FindTampered, object, object+" was changed or is not the device's own")
 		return nil
 	}
-	delete(r.unread, dev)
-	was := r.roots[dev]
 	now := &deviceRoot{root: stated, mark: mark{stated.seq, seal.HashOf(file)}, shards: map[uint8]shard{}}
-	r.roots[dev] = now
-	return r.readShards(dev, was, now)
+	if err := r.readShards(dev, r.roots[dev], now); err != nil {
+		return err
+	}
+	delete(r.unread, dev)
+	r.roots[dev] = now // with all its shards: a root without them would say that what they list is gone
+	return nil
 }
 
 // readShards fills now's shards, taking over from was what did not change, and notes which numbers did.
@@ -189,10 +227,10 @@ func (r *refresh) readShard(d folder, dev seal.ID, n uint8, want seal.Hash) (sha
 		r.problems.set(pending, FindMissing, object, object+" is not there")
 		return s, nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, state.ErrTooLarge) {
 		return s, err
 	}
-	if seal.HashOf(file) == want {
+	if err == nil && seal.HashOf(file) == want {
 		place := seal.ManifestPlace{Account: r.c.account, Vault: r.id, Device: dev, Part: uint16(n)}
 		signer, _ := r.c.signer(dev)
 		plain, _, err := openPart(r.keys, signer, place, file)
@@ -203,8 +241,7 @@ func (r *refresh) readShard(d folder, dev seal.ID, n uint8, want seal.Hash) (sha
 			s.broken = false
 			return s, nil
 		}
-		var newer *FormatError
-		if errors.As(err, &newer) {
+		if isNewer(err) {
 			return s, err
 		}
 	}
@@ -245,7 +282,7 @@ func addHead(heads []entry, e entry) []entry {
 func (r *refresh) readItems() error {
 	readers := make([]folderReader, 0, len(r.touched))
 	for _, n := range slices.Sorted(maps.Keys(r.touched)) {
-		readers = append(readers, folderReader{v: r.shelf, n: n, full: r.full})
+		readers = append(readers, folderReader{v: r.shelf, n: n, full: r.full, left: r.left})
 	}
 	jobs := make(chan *folderReader)
 	errs := make([]error, runtime.GOMAXPROCS(0))
@@ -286,6 +323,7 @@ type folderReader struct {
 	v        *shelf
 	n        uint8
 	full     bool
+	left     map[string]bool
 	heads    map[seal.ID][]entry
 	metas    map[seal.ID]*Meta // shown revisions, read or known
 	names    []string
@@ -317,6 +355,11 @@ func (b *folderReader) read() error {
 		b.names = names
 		return err
 	})
+	if isUnfit(err) && len(heads) == 0 {
+		path := itemFolder(b.n)
+		b.problems.set(said, FindOrphan, "file "+b.v.id.String()+"/"+path, "nothing lists "+path+" of vault "+b.v.id.String()+": "+err.Error())
+		return nil
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -336,7 +379,7 @@ func (b *folderReader) show(d folder, id seal.ID, list []entry) error {
 			continue
 		}
 		if known := b.v.index[id]; known != nil && known.link.rev == h.rev && !b.full && known.State == StateOK {
-			metas[i] = known
+			list[i].absent, metas[i] = false, known
 			continue
 		}
 		r := reader{b.v, d, false}
@@ -345,7 +388,11 @@ func (b *folderReader) show(d folder, id seal.ID, list []entry) error {
 			return err
 		}
 		b.note(r, id, st, h.rev)
+		list[i].absent = st == StateMissing
 		metas[i] = stub(id, it, st, h)
+		if it == nil && id == b.v.id {
+			metas[i].Kind = KindVault
+		}
 	}
 	order := make([]int, len(list))
 	for i := range order {
@@ -458,12 +505,14 @@ func (b *folderReader) findOrphans() {
 		}
 	}
 	for _, name := range b.names {
-		b.v.noteOrphan(itemFolder(b.n)+"/"+name, listed[name])
+		if path := itemFolder(b.n) + "/" + name; !listed[name] && !b.left[path] {
+			noteOrphan(b.v, path)
+		}
 	}
 }
 
 // leftovers are the files of this vault that our own last write added or put out of use without coming to its end.
-func (s *shelf) leftovers() map[string]bool {
+func leftovers(s *shelf) map[string]bool {
 	files := map[string]bool{}
 	if p := s.c.seen.next; p != nil && p.vault == s.id {
 		for _, f := range p.files {
@@ -478,12 +527,12 @@ func (s *shelf) leftovers() map[string]bool {
 	return files
 }
 
-// noteOrphan names a file that nothing lists. While a root can't be read, nobody knows what it lists.
-func (s *shelf) noteOrphan(path string, listed bool) {
-	if listed || len(s.unread) > 0 || s.leftovers()[path] {
+// noteOrphan names a file that nothing lists and that is not left over. While a root can't be read, nobody knows what it lists.
+func noteOrphan(s *shelf, path string) {
+	if _, name := splitPath(strings.TrimSuffix(path, "/")); len(s.unread) > 0 || isDriveName(name) {
 		return
 	}
-	s.problems.set(said, FindOrphan, "file "+s.id.String()+"/"+path, fmt.Sprintf("nothing lists the file %s of vault %s; it is ignored", path, s.id))
+	s.problems.set(said, FindOrphan, "file "+s.id.String()+"/"+path, fmt.Sprintf("nothing lists the file %+q of vault %s; it is ignored", path, s.id))
 }
 
 func clearOrphans(s *shelf) {
@@ -501,7 +550,10 @@ func (r *refresh) findShardOrphans() error {
 		for _, name := range names {
 			number, _, _ := strings.Cut(name, "-")
 			n, ok := parseShardName(number)
-			r.noteOrphan(folder+"/"+name, ok && shardFile(n, stated.root.shards[n]) == name)
+			listed := ok && shardFile(n, stated.root.shards[n]) == name
+			if path := folder + "/" + name; !listed && !r.left[path] {
+				noteOrphan(r.shelf, path)
+			}
 		}
 	}
 	return nil

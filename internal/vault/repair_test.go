@@ -28,7 +28,7 @@ func (r *replica) acceptRestore(device string, want vault.Restored) {
 		if a.Device() == former || a.Device().IsZero() {
 			r.Errorf("%s goes on as the device that it was", device)
 		}
-		if slices.Contains(a.Roster(), former) {
+		if slices.Contains(vault.Roster(a), former) {
 			r.Errorf("the former id of %s is still on the roster", device)
 		}
 		r.name(device+"2", a.Device())
@@ -241,8 +241,8 @@ func TestNewDevice(t *testing.T) {
 			r.Fatal(err)
 		}
 		r.name("A2", a.Device())
-		if !slices.Contains(a.Roster(), former) || !slices.Contains(a.Roster(), a.Device()) || a.Device() == former {
-			r.Errorf("it is %s now, was %s, and the roster is %v", a.Device(), former, a.Roster())
+		if !slices.Contains(vault.Roster(a), former) || !slices.Contains(vault.Roster(a), a.Device()) || a.Device() == former {
+			r.Errorf("it is %s now, was %s, and the roster is %v", a.Device(), former, vault.Roster(a))
 		}
 		r.finds("A", a)
 	})
@@ -263,8 +263,8 @@ func TestNewDeviceOverrulesNothingElse(t *testing.T) {
 		if err := a.Repair().NewDevice(); !errors.As(err, &refused) {
 			r.Errorf("it says %v", err)
 		}
-		if a.Device() != former || len(a.Roster()) != 2 {
-			r.Errorf("it is %s now, was %s, and the roster is %v", a.Device(), former, a.Roster())
+		if a.Device() != former || len(vault.Roster(a)) != 2 {
+			r.Errorf("it is %s now, was %s, and the roster is %v", a.Device(), former, vault.Roster(a))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package vault
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"runtime/debug"
 	"strings"
@@ -26,7 +27,7 @@ func (s *store) close() {
 }
 
 // exclusive runs f while no other process writes. On a read-only state directory there is nothing to serialise.
-func (s *store) exclusive(f func() error) error {
+func (s *store) exclusive(f func() error) (err error) {
 	l, err := s.local.top.Lock("write.lock")
 	if state.IsReadOnly(err) {
 		return f()
@@ -34,7 +35,15 @@ func (s *store) exclusive(f func() error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(), l.Release())
+	s.shared.hold()
+	s.local.hold()
+	// Deferred, because a daemon survives a panic of one call: a lock that stayed would stop all writers of this device.
+	defer func() {
+		s.shared.release()
+		s.local.release()
+		err = errors.Join(err, l.Release())
+	}()
+	return f()
 }
 
 // unwritable says whether err comes from a place that takes no writes now: read-only, not permitted, or full. Reading goes on there.
@@ -73,6 +82,7 @@ func (s *store) removeTree(path string) error {
 	if err != nil {
 		return err
 	}
+	defer s.shared.forget() // what is removed must not be written into
 	for _, name := range names {
 		below := strings.HasSuffix(name, "/")
 		if below {
@@ -146,16 +156,19 @@ func (r *ring) open(kind slotKind, key secret.Value) error {
 }
 
 func (r *ring) try(kind slotKind, key secret.Value) error {
-	list, err := readKeysets(r.shared, r.account)
+	found, err := scanKeysets(r.shared, r.account)
 	if err != nil {
 		return err
 	}
 	if err := countAttempt(r.local, r.cfg.now()); err != nil {
 		return err
 	}
-	r.keyset, r.root, err = openKeyset(list, r.account, kind, key, r.ds)
+	r.keyset, r.root, err = openKeyset(found.list, r.account, kind, key, r.ds)
 	// Argon2id's working memory is 128 MiB of garbage now: back to the system with it.
 	debug.FreeOSMemory()
+	if refusal := found.refusal(); err != nil && refusal != nil {
+		return fmt.Errorf("%w; it may be the one for a keyset that can't be read: %w", err, refusal)
+	}
 	if err != nil {
 		return err
 	}
@@ -176,11 +189,8 @@ func (r *ring) publishDevice() error {
 	return r.shared.make("devices", func(d folder) error { return d.WriteNew(k.device.String(), file) })
 }
 
-// writeKeyset encodes, stores and adopts a keyset.
+// writeKeyset stores and adopts a keyset that was encoded.
 func (r *ring) writeKeyset(k *keyset) error {
-	if err := k.encode(r.account, r.root); err != nil {
-		return err
-	}
 	if err := r.shared.make("keysets", func(d folder) error { return d.WriteNew(keysetName(k), k.file) }); err != nil {
 		return err
 	}

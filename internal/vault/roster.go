@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
 	"warder/internal/seal"
+	"warder/internal/state"
 )
 
 // This file keeps the account's epoch of keys: keyset files, device cards and who is on the roster.
@@ -35,6 +37,9 @@ func (c roster) advance(change func(*keyset) error, opt commitOptions) error {
 	if err := change(k); err != nil {
 		return err
 	}
+	if err := k.encode(c.account, c.root); err != nil {
+		return fmt.Errorf("the keyset is unchanged: %w", err)
+	}
 	if !keysetOnly {
 		// Where this can't be written, nothing can that must follow the keyset.
 		if err := memory(c).save(); err != nil {
@@ -47,10 +52,15 @@ func (c roster) advance(change func(*keyset) error, opt commitOptions) error {
 	if keysetOnly {
 		return nil
 	}
-	if err := c.settleKeyset(opt); err != nil && !opt.recovery {
-		return fmt.Errorf("the new keyset is in force, but what follows it was not all written: %w", err)
+	err := c.settleKeyset(opt)
+	if err == nil {
+		return nil
 	}
-	return nil // a recovery must end with the new kit in the owner's hands; the next start writes the rest
+	c.stale = true // cards and roots of who went off the roster may still count here
+	if opt.recovery {
+		return nil // it must end with the new kit in the owner's hands; the next start writes the rest
+	}
+	return fmt.Errorf("the new keyset is in force, but what follows it was not all written: %w", err)
 }
 
 // settleKeyset has each vault's root name the keyset in force, and then removes what is out of force: devices that went off the roster,
@@ -71,19 +81,21 @@ func (c roster) settleKeyset(opt commitOptions) error {
 	if err := c.removeRetired(); err != nil {
 		return err
 	}
-	return c.shared.in("keysets", func(d folder) error {
+	err = c.shared.in("keysets", func(d folder) error {
 		for _, name := range old {
 			err = errors.Join(err, d.Remove(name))
 		}
 		return err
 	})
+	return errors.Join(err, strays(c).find()) // cards that were none before may count now, and the other way round
 }
 
-// olderKeysets lists the keyset files that the one in force has superseded.
+// olderKeysets lists the keyset files that the one in force has superseded. Names that are not a keyset's are somebody else's: a cloud
+// drive's copy, a folder. They stay.
 func (r *ring) olderKeysets() (old []string, err error) {
 	names, err := r.list("keysets")
 	for _, name := range names {
-		if epoch, _, ok := strings.Cut(name, "-"); ok && epoch < fmt.Sprintf("%016x", r.keyset.epoch) {
+		if epoch, ok := keysetEpoch(name); ok && epoch < r.keyset.epoch {
 			old = append(old, name)
 		}
 	}
@@ -120,14 +132,7 @@ func (c roster) remove(dev seal.ID) error {
 	for _, s := range c.vaults {
 		errs = errors.Join(errs, c.removeBelow(s.id, []string{"man/" + dev.String()}),
 			c.removeTree(vaultPath(s.id, "man/"+dev.String()+".d")+"/"))
-		if own := s.roots[dev]; own != nil {
-			for n := range own.root.shards {
-				s.problems.clear(s.shardObject(dev, n))
-			}
-		}
-		delete(s.roots, dev)
-		delete(s.absent, dev)
-		s.problems.clear(s.rootObject(dev))
+		forgetDevice(s, dev)
 		delete(c.seen.vaults[s.id], dev)
 	}
 	delete(c.cards, dev)
@@ -145,10 +150,13 @@ func (c roster) takePart() error {
 		return errors.Join(c.settleKeyset(commitOptions{}), c.judgeAll())
 	}
 	back, err := c.comeBack()
-	if err != nil || back {
+	if err == nil && !back {
+		err = c.enrol(c.seen)
+	}
+	if err != nil {
 		return err
 	}
-	return c.enrol()
+	return c.judgeAll()
 }
 
 // comeBack puts this device on the roster again under the id that it has. It was there and is not: a crash kept it from getting there,
@@ -181,6 +189,7 @@ func (c roster) comeBack() (done bool, err error) {
 	}
 	c.cards[c.dev.id] = own
 	err = c.loadVaults(false)
+	c.stale = err != nil
 	if err == nil {
 		err = c.advance(func(k *keyset) error {
 			k.roster[own.device] = own.hash
@@ -193,15 +202,17 @@ func (c roster) comeBack() (done bool, err error) {
 	return true, err
 }
 
-// enrol puts this device on the roster under a new id and writes its first roots, which repeat all that is known. What this device
-// remembers of the others stays, and so does its former id. If it fails before the roster has the new id, the former one goes on.
-func (c roster) enrol() error {
-	former := c.dev
+// enrol puts this device on the roster under a new id and writes its first roots, which repeat all that is known. What is to be
+// remembered of the others is the caller's to say; the former id stays. If it fails before the roster has the new id, the former one goes on.
+func (c roster) enrol(remembered seen) error {
+	former, memories := c.dev, c.seen
 	fresh, err := newDevice()
 	if err != nil {
 		return err
 	}
 	c.dev = fresh
+	c.seen = remembered
+	c.seen.next, c.seen.gone = nil, nil // of writes under the former id, which may go on elsewhere
 	if err = c.publishDevice(); err == nil {
 		err = c.advance(func(k *keyset) error {
 			k.roster[fresh.id] = c.cards[fresh.id].hash
@@ -212,8 +223,11 @@ func (c roster) enrol() error {
 		delete(c.cards, fresh.id)
 		fresh.keys.Destroy()
 		_ = c.shared.in("devices", func(d folder) error { return d.Remove(fresh.id.String()) })
-		if c.dev = former; former.enrolled() {
-			_ = writeDevice(c.local, c.account, c.root, c.ds, former) // else it takes a new id at the next start
+		// If the former keys can't be put back, it takes a new id at the next start.
+		if c.dev, c.seen = former, memories; former.enrolled() {
+			_ = errors.Join(writeDevice(c.local, c.account, c.root, c.ds, former), memory(c).save())
+		} else {
+			_ = c.local.in("device", func(d folder) error { return errors.Join(d.Remove(keysFile), d.Remove(seenFile)) })
 		}
 		return err
 	}
@@ -245,6 +259,12 @@ func (c roster) loadRoster() error {
 	if err != nil {
 		return fmt.Errorf("reading device cards: %w", err)
 	}
+	maps.DeleteFunc(c.problems, func(object string, _ Finding) bool {
+		digits, _ := strings.CutPrefix(object, "device ")
+		id, err := seal.ParseID(digits)
+		_, listed := c.keyset.roster[id]
+		return err == nil && !listed // it was retired
+	})
 	c.cards = cards
 	return nil
 }
@@ -261,9 +281,9 @@ func (c roster) readCard(d folder, id seal.ID, want seal.Hash) (*card, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		c.problems.set(pending, FindBehind, object, "the card of "+object+" is not here yet")
 		return nil, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, state.ErrTooLarge):
 		return nil, err
-	case seal.HashOf(file) == want:
+	case err == nil && seal.HashOf(file) == want:
 		k, err := openCard(c.account, id, c.root, file)
 		if err == nil || isNewer(err) {
 			return k, err

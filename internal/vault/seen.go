@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"maps"
 	"time"
 
 	"warder/internal/seal"
@@ -33,6 +34,16 @@ type staleFiles struct {
 
 func newSeen() seen {
 	return seen{vaults: map[seal.ID]map[seal.ID]mark{}, since: map[string]time.Time{}}
+}
+
+// clone is a memory that can be changed without changing s.
+func (s *seen) clone() seen {
+	c := *s
+	c.vaults, c.since = make(map[seal.ID]map[seal.ID]mark, len(s.vaults)), maps.Clone(s.since)
+	for id, roots := range s.vaults {
+		c.vaults[id] = maps.Clone(roots)
+	}
+	return c
 }
 
 func (s *seen) root(vault, device seal.ID) (mark, bool) {

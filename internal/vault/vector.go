@@ -99,7 +99,7 @@ func readVector(d *decoder) vector {
 	return v
 }
 
-// idOf reads an id that stands in a key or a string.
+// parseIDIn reads an id that stands in a key or a string.
 func parseIDIn(d *decoder, s string) seal.ID {
 	id, err := seal.ParseID(s)
 	d.failWith(err)

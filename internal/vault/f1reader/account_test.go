@@ -20,7 +20,9 @@ type account struct {
 	cards    map[id]*card
 	vaults   map[id]*vault
 	findings []finding
-	strays   int // names that do not fit
+	strays   int             // names that do not fit
+	strayed  map[string]bool // folders with such names
+	headless map[id]bool     // vaults without a header that hold something
 }
 
 // finding is a line of F1.9.
@@ -29,6 +31,17 @@ type finding struct{ kind, where string }
 // find records a finding.
 func (a *account) find(kind, format string, args ...any) {
 	a.findings = append(a.findings, finding{kind, fmt.Sprintf(format, args...)})
+}
+
+// stray records a name that does not fit: one finding a folder.
+func (a *account) stray(folder, name string) {
+	if isDrives(name) {
+		return
+	}
+	if a.strays++; !a.strayed[folder] {
+		a.strayed[folder] = true
+		a.find("orphan", "names in %s, such as %q", folder, name)
+	}
 }
 
 // tampered records that something is not as it was written. What cannot be read
@@ -44,7 +57,7 @@ func (a *account) tampered(where string, err error) error {
 
 // openAccount opens an account directory and reads all that it holds.
 func openAccount(d disk, c credentials) (*account, error) {
-	a := &account{disk: d, cards: map[id]*card{}, vaults: map[id]*vault{}}
+	a := &account{disk: d, cards: map[id]*card{}, vaults: map[id]*vault{}, strayed: map[string]bool{}, headless: map[id]bool{}}
 	for _, step := range []func() error{
 		a.readTop, a.readFormat, func() error { return a.openKeysets(c) }, a.readCards, a.readVaults,
 	} {
@@ -60,7 +73,7 @@ func (a *account) readTop() error {
 	names, err := a.disk.list(".")
 	for _, name := range names {
 		if !slices.Contains([]string{"format", "keysets", "devices", "vaults", "inbox"}, name) {
-			a.strays++
+			a.stray(".", name)
 		}
 	}
 	return err
@@ -140,7 +153,7 @@ func (a *account) readKeysets() ([]candidate, error) {
 	var version error
 	for _, name := range names {
 		if _, _, fits := nameParts(name, 16, 8); !fits {
-			a.strays++
+			a.stray("keysets", name)
 			continue
 		}
 		file, err := a.disk.read("keysets/"+name, keysetKind.limit)
@@ -148,10 +161,13 @@ func (a *account) readKeysets() ([]candidate, error) {
 			return nil, err
 		}
 		k, err := a.candidate("keysets/"+name, file)
-		if err == nil {
+		switch {
+		case err == nil:
 			candidates = append(candidates, k)
-		} else if err := a.tampered("keysets/"+name, err); err != nil {
+		case errors.As(err, new(versionError)):
 			version = err
+		default:
+			a.stray("keysets", name)
 		}
 	}
 	if len(candidates) == 0 && version != nil {
@@ -188,8 +204,8 @@ func (a *account) readCards() error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := parseID(name); err != nil {
-			a.strays++
+		if !a.isCard(name) {
+			a.stray("devices", name)
 		}
 	}
 	for _, device := range slices.SortedFunc(maps.Keys(a.keyset.roster), compareIDs) {
@@ -198,6 +214,24 @@ func (a *account) readCards() error {
 		}
 	}
 	return nil
+}
+
+// isCard reports whether a name in devices is in the roster, or of a card that
+// the account made.
+func (a *account) isCard(name string) bool {
+	device, err := parseID(name)
+	if err != nil {
+		return false
+	}
+	if _, listed := a.keyset.roster[device]; listed {
+		return true
+	}
+	file, err := a.disk.read("devices/"+name, cardKind.limit)
+	if err != nil {
+		return false
+	}
+	c, err := readCard(file, a.ark)
+	return err == nil && c.account == a.id && c.device == device
 }
 
 // readCard reads a card of the roster.
@@ -230,7 +264,7 @@ func (a *account) readVaults() error {
 	for _, name := range names {
 		v, err := parseID(name)
 		if err != nil {
-			a.strays++
+			a.stray("vaults", name)
 			continue
 		}
 		if err := a.readVault(v); err != nil {

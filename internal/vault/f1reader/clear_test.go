@@ -14,7 +14,7 @@ type fileKind struct {
 	limit  int // bytes of the whole file
 }
 
-// The kinds of files. The format file has no limit of its own: its size is fixed.
+// The kinds of files.
 const (
 	kib = 1 << 10
 	mib = 1 << 20
@@ -24,10 +24,10 @@ const (
 )
 
 var (
-	formatKind = fileKind{"format", "WARDERFM", 16, 28}
+	formatKind = fileKind{"format", "WARDERFM", 16, 64 * kib}
 	keysetKind = fileKind{"keyset", "WARDERKS", 16 + 8, 64 * kib}
 	cardKind   = fileKind{"device card", "WARDERDC", 16 + 16, 64 * kib}
-	headerKind = fileKind{"vault header", "WARDERVH", sealedHeader, 4 * kib}
+	headerKind = fileKind{"vault header", "WARDERVH", sealedHeader, 64 * kib}
 	itemKind   = fileKind{"item", "WARDERIT", sealedHeader, 3 * mib / 2}
 	rootKind   = fileKind{"root", "WARDERMR", manifestHeader, 16 * mib}
 	shardKind  = fileKind{"shard", "WARDERMS", manifestHeader, 16 * mib}

@@ -19,8 +19,7 @@ func TestF1_4_FileSystem(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(dir string) error{
 		"readable by others": func(dir string) error { return os.Chmod(filepath.Join(dir, "file"), 0o640) },
-		"executable":         func(dir string) error { return os.Chmod(filepath.Join(dir, "file"), 0o700) },
-		"sticky":             func(dir string) error { return os.Chmod(filepath.Join(dir, "file"), 0o600|os.ModeSetuid) },
+		"executable by all":  func(dir string) error { return os.Chmod(filepath.Join(dir, "file"), 0o711) },
 		"two hard links": func(dir string) error {
 			return os.Link(filepath.Join(dir, "file"), filepath.Join(dir, "other"))
 		},
@@ -51,6 +50,12 @@ func TestF1_4_FileSystem(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"))
+	if err := os.Chmod(filepath.Join(dir, "file"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (disk{dir}).read("file", 4); err != nil {
+		t.Errorf("a file that its owner may only read: %v", err)
+	}
 	if _, err := (disk{dir}).read("file", 3); err == nil {
 		t.Error("read a file over its limit")
 	}

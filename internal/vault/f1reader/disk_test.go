@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func (d disk) read(name string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := private(info, 0o600); err != nil {
+	if err := private(info, 0); err != nil {
 		return nil, fmt.Errorf("refusing %s: %w", name, err)
 	}
 	if info.Size() > int64(limit) {
@@ -44,7 +45,7 @@ func (d disk) list(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := private(info, fs.ModeDir|0o700); err != nil {
+	if err := private(info, fs.ModeDir); err != nil {
 		return nil, fmt.Errorf("refusing %s: %w", name, err)
 	}
 	entries, err := os.ReadDir(d.at(name))
@@ -64,14 +65,14 @@ func (d disk) list(name string) ([]string, error) {
 // permissions or owners is not asked for them.
 func private(info fs.FileInfo, want fs.FileMode) error {
 	mode := info.Mode()
-	if mode.Type() != want.Type() {
+	if mode.Type() != want {
 		return errors.New("a link or another type of file")
 	}
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	if mode != want {
-		return fmt.Errorf("mode is %o, not %o", mode.Perm(), want.Perm())
+	if mode.Perm()&0o077 != 0 {
+		return fmt.Errorf("mode is %o, which lets others in", mode.Perm())
 	}
 	if owner, known := statNumber(info, "Uid"); known && owner != uint64(os.Geteuid()) {
 		return errors.New("of another user")
@@ -105,6 +106,12 @@ func nameParts(name string, first, second int) (a, b string, ok bool) {
 	}
 	a, b = name[:at], name[at+1:]
 	return a, b, isHex(a, first) && isHex(b, second)
+}
+
+// isDrives reports whether a name is of the kind that cloud drives and file
+// managers give their own files.
+func isDrives(name string) bool {
+	return strings.HasPrefix(name, ".") || slices.Contains([]string{"desktop.ini", "thumbs.db", "icon\r"}, strings.ToLower(name))
 }
 
 // isHex reports whether text is n digits of lower-case hex.

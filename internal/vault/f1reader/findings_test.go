@@ -1,17 +1,22 @@
 package f1reader
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // comparison compares an account with what one of its devices remembers.
 type comparison struct {
 	*account
 	local *local
 	found []finding
+	noted map[id]bool // vaults that are gone and have a finding
 }
 
 // compare is the part of F1.9 that needs the device's memory, or several roots.
 func compare(a *account, l *local) []finding {
-	c := &comparison{account: a, local: l}
+	c := &comparison{account: a, local: l, noted: maps.Clone(a.headless)}
 	c.withSeen()
 	for _, v := range a.vaults {
 		for device, r := range v.roots {
@@ -25,12 +30,28 @@ func compare(a *account, l *local) []finding {
 	if l.seen.keyset.n > a.ruling.n {
 		c.find("keyset_rollback", "keyset %d was seen", l.seen.keyset.n)
 	}
+	isMissing := func(f finding) bool { return f.kind == "missing" }
+	if len(a.vaults) == 0 && !slices.ContainsFunc(append(slices.Clone(a.findings), c.found...), isMissing) {
+		c.find("missing", "no vault")
+	}
 	return c.found
 }
 
 // find records a finding.
 func (c *comparison) find(kind, format string, args ...any) {
 	c.found = append(c.found, finding{kind, fmt.Sprintf(format, args...)})
+}
+
+// gone reports whether a vault is not there, which is one finding.
+func (c *comparison) gone(name id) bool {
+	if c.vaults[name] != nil {
+		return false
+	}
+	if !c.noted[name] {
+		c.noted[name] = true
+		c.find("missing", "vault %s", name)
+	}
+	return true
 }
 
 // root returns a root, nil where there is none or it cannot be read.
@@ -51,6 +72,9 @@ func (c *comparison) holds(name, device id, seq uint64) bool {
 // withSeen compares the roots with those last accepted.
 func (c *comparison) withSeen() {
 	for name, devices := range c.local.seen.vaults {
+		if c.gone(name) {
+			continue
+		}
 		for device, last := range devices {
 			r, unread := c.root(name, device)
 			switch {
@@ -90,7 +114,7 @@ func (c *comparison) withSeenBy(v *vault, device id) {
 func (c *comparison) withVaultsOf(device id, r *root) {
 	for name, seq := range r.vaults {
 		switch {
-		case c.holds(name, device, seq):
+		case c.gone(name), c.holds(name, device, seq):
 		case device == c.local.device:
 			c.find("rollback", "own root in %s was %d", name, seq)
 		default:

@@ -3,6 +3,7 @@ package f1reader
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 )
 
 // form gives typed access to the members of an object. The first member that
@@ -36,6 +37,15 @@ func (f *form) must(keys ...string) {
 	for _, key := range keys {
 		if _, ok := f.members[key]; !ok {
 			f.fail(key, fmt.Errorf("absent"))
+		}
+	}
+}
+
+// only records an error if there are other members.
+func (f *form) only(keys ...string) {
+	for key := range f.members {
+		if !slices.Contains(keys, key) {
+			f.fail(key, fmt.Errorf("unknown"))
 		}
 	}
 }

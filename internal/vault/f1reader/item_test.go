@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // maxItem is the largest JSON of an item, maxValue the largest field.
@@ -168,8 +170,8 @@ func parseRevision(text []byte, h hash) (*revision, error) {
 		typ:       member(f, "type", as[string]),
 		tags:      member(f, "tags", texts),
 		fields:    member(f, "fields", asList(asObject(readField))),
-		level:     member(f, "level", as[string]),
-		clients:   member(f, "clients", asMap(as[string], as[string])),
+		level:     member(f, "level", asLevel),
+		clients:   member(f, "clients", asMap(as[string], asLevel)),
 		hosts:     member(f, "hosts", asList(asObject(readHost))),
 		commands:  member(f, "commands", asList(asObject(readCommand))),
 		delivery:  member(f, "delivery", texts),
@@ -194,6 +196,15 @@ func parseRevision(text []byte, h hash) (*revision, error) {
 	return r, f.err
 }
 
+// asLevel reads a level. Unset has no word.
+func asLevel(v any) (string, error) {
+	word, err := as[string](v)
+	if err == nil && !slices.Contains(strings.Fields(allowedLevels), word) {
+		err = fmt.Errorf("unknown level")
+	}
+	return word, err
+}
+
 // asVector reads a version vector.
 func asVector(v any) (vector, error) {
 	counts, err := asMap(asID, asCount)(v)
@@ -207,7 +218,7 @@ func readField(f *form) field {
 		section:   member(f, "section", as[string]),
 		name:      member(f, "name", as[string]),
 		typ:       member(f, "type", as[string]),
-		level:     member(f, "level", as[string]),
+		level:     member(f, "level", asLevel),
 		nonsecret: member(f, "nonsecret", as[string]),
 		ref:       member(f, "ref", as[string]),
 		concealed: member(f, "concealed", as[bool]),

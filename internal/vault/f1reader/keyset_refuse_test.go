@@ -88,12 +88,16 @@ func TestF1_4_JunkKeysets(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"foreign": foreign, "slots copied": copied, "other account": elsewhere, "no JSON": broken, "empty": nil,
 	} {
+		want := "tampered"
+		if name == "other account" || name == "empty" {
+			want = "orphan" // not even a candidate
+		}
 		t.Run(name, func(t *testing.T) {
 			f := newForge(t)
 			f.addKeyset(3, file)
 			for _, c := range []credentials{way, f.want.withCode(t)} {
 				a, err := openAccount(f.store, c)
-				if err != nil || a.keyset.epoch != 2 || len(a.findings) != 1 || a.findings[0].kind != "tampered" {
+				if err != nil || a.keyset.epoch != 2 || len(a.findings) != 1 || a.findings[0].kind != want {
 					t.Errorf("%v, %+v", err, a)
 				}
 			}
@@ -167,7 +171,7 @@ func TestF1_4_KeysetNames(t *testing.T) {
 	f.write("keysets/0000000000000009-"+f.ruling.hash.String()[:8], file)
 	f.write("keysets/0000000000000002-00000000", file)
 	f.write(f.ruling.name()+" (conflicted copy)", file)
-	if a := f.finds("tampered", "tampered"); a.ruling != f.ruling || a.strays != 1 {
+	if a := f.finds("orphan"); a.ruling != f.ruling || a.strays != 3 {
 		t.Errorf("keyset %d rules, %d strays", a.ruling.n, a.strays)
 	}
 }
@@ -182,7 +186,11 @@ func TestF1_4_Slots(t *testing.T) {
 	}{
 		"as it was":           {[]any{recovery}, true},
 		"behind an unknown":   {[]any{object{"kind": "fob", "box": 7}, recovery}, true},
-		"behind a broken one": {[]any{with(recovery, "salt", b64(randomBytes(32))), recovery}, true},
+		"behind a broken one": {[]any{with(recovery, "salt", b64(randomBytes(32))), recovery}, false},
+		"before another":      {[]any{recovery, with(recovery, "salt", b64(randomBytes(32)))}, true},
+		"behind an odd one":   {[]any{object{"kind": "fob", "epoch": "x", "kdf": object{"id": 2}}, recovery}, true},
+		"kdf without id":      {[]any{with(f.slotOf("password"), "kdf", with(f.slotOf("password")["kdf"].(map[string]any), "id", nil)), recovery}, false},
+		"kdf with more":       {[]any{with(f.slotOf("password"), "kdf", with(f.slotOf("password")["kdf"].(map[string]any), "pepper", 1)), recovery}, false},
 		"none":                {nil, false},
 		"beside another kdf":  {[]any{with(f.slotOf("password"), "kdf", object{"id": 2, "salt": b64(randomBytes(32))}), recovery}, false},
 		"other commitment":    {[]any{with(recovery, "commit", b64(randomBytes(32)))}, false},

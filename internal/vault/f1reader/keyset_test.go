@@ -109,11 +109,12 @@ func pointer[T any](read func(any) (T, error)) func(any) (*T, error) {
 
 // readSlot reads a slot. Of a kind that it does not know it reads the kind alone.
 func readSlot(f *form) slot {
-	s := slot{kind: member(f, "kind", as[string]), epoch: member(f, "epoch", asCount)}
+	s := slot{kind: member(f, "kind", as[string])}
 	if s.kind != "password" && s.kind != "recovery" {
 		return s
 	}
 	f.must("box", "commit", "epoch")
+	s.epoch = member(f, "epoch", asCount)
 	s.box = member(f, "box", asSized(wrapSize))
 	s.commit = member(f, "commit", asSized(macSize))
 	if s.kind == "recovery" {
@@ -124,7 +125,8 @@ func readSlot(f *form) slot {
 	f.must("kdf")
 	s.ds = member(f, "ds", as[bool])
 	s.kdf = member(f, "kdf", asObject(func(f *form) kdf {
-		f.must("salt")
+		f.must("id", "salt")
+		f.only("id", "lanes", "memory", "salt", "time")
 		if n := member(f, "id", asCount); n != argon2idID {
 			f.fail("id", fmt.Errorf("unknown key derivation %d", n))
 		}
@@ -150,10 +152,15 @@ func (p parts) authentic(label string, key []byte) bool {
 	return err == nil && subtle.ConstantTimeCompare(s.seal, mac(key, []byte(label), s.covered)) == 1
 }
 
-// unlock opens the first slot that the credentials fit.
+// unlock opens the slot that the credentials are for: the first of its kind.
 func (k *keyset) unlock(c credentials) ([]byte, error) {
 	err := errOpen
+	tried := map[string]bool{}
 	for _, s := range k.slots {
+		if tried[s.kind] {
+			continue
+		}
+		tried[s.kind] = true
 		key, ad, keyErr := s.keyFor(k.account, c)
 		if keyErr != nil {
 			err = keyErr

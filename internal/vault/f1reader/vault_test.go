@@ -32,8 +32,15 @@ func (a *account) readVault(name id) error {
 		id: name, account: a, keys: map[uint64][]byte{}, roots: map[id]*root{}, unread: map[id]bool{},
 		entries: map[id][]entry{}, items: map[id]*item{}, listed: map[string]bool{},
 	}
+	there, err := v.readHeaders()
+	if err != nil {
+		return err
+	}
+	if !there {
+		return findParts(v)
+	}
 	a.vaults[name] = v
-	for _, step := range []func() error{v.readHeaders, v.readRoots, v.readItems, v.findOrphans} {
+	for _, step := range []func() error{v.readRoots, v.readItems, v.findOrphans} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -41,22 +48,52 @@ func (a *account) readVault(name id) error {
 	return nil
 }
 
-// readHeaders reads the vault's keys.
-func (v *vault) readHeaders() error {
-	names, err := v.account.disk.list(strings.TrimSuffix(v.dir(), "/"))
+// findParts looks into the folder of a vault without header for roots and items.
+func findParts(v *vault) error {
+	parts, err := v.account.disk.list(v.dir() + "man")
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if prefix, epoch, _ := strings.Cut(name, "-"); prefix == "header" && isHex(epoch, 16) {
-			if err := v.readHeader(name); err != nil {
-				return err
-			}
-		} else if !slices.Contains([]string{"items", "man", "blobs"}, name) {
-			v.account.strays++
+	folders, err := v.account.disk.list(v.dir() + "items")
+	if err != nil {
+		return err
+	}
+	found := slices.ContainsFunc(parts, func(name string) bool { return isHex(name, 32) })
+	for _, folder := range folders {
+		names, err := v.account.disk.list(v.dir() + "items/" + folder)
+		if err != nil {
+			return err
 		}
+		found = found || slices.ContainsFunc(names, func(name string) bool {
+			_, _, fits := nameParts(name, 32, 16)
+			return fits
+		})
+	}
+	if found {
+		v.account.headless[v.id] = true
+		v.account.find("missing", "%s: no header", v.dir())
 	}
 	return nil
+}
+
+// readHeaders reads the vault's keys, and says whether there are headers.
+func (v *vault) readHeaders() (there bool, err error) {
+	folder := strings.TrimSuffix(v.dir(), "/")
+	names, err := v.account.disk.list(folder)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		if prefix, epoch, _ := strings.Cut(name, "-"); prefix == "header" && isHex(epoch, 16) {
+			there = true
+			if err := v.readHeader(name); err != nil {
+				return false, err
+			}
+		} else if !slices.Contains([]string{"items", "man", "blobs"}, name) {
+			v.account.stray(folder, name)
+		}
+	}
+	return there, nil
 }
 
 // readHeader reads one header.
@@ -86,7 +123,7 @@ func (v *vault) readRoots() error {
 		device, err := parseID(strings.TrimSuffix(name, ".d"))
 		switch {
 		case err != nil:
-			v.account.strays++
+			v.account.stray(v.dir()+"man", name)
 		case strings.HasSuffix(name, ".d"):
 		default:
 			if err := v.readRoot(device); err != nil {
@@ -175,15 +212,11 @@ func (v *vault) name() string {
 	return ""
 }
 
-// findOrphans looks for item and shard files that nothing lists, and counts
-// names that do not fit.
+// findOrphans looks for item and shard files that nothing lists.
 func (v *vault) findOrphans() error {
-	folders := map[string]func(name string) bool{}
+	var folders []string
 	for device := range v.roots {
-		folders["man/"+device.String()+".d"] = func(name string) bool {
-			_, _, fits := nameParts(name, 2, 8)
-			return fits
-		}
+		folders = append(folders, "man/"+device.String()+".d")
 	}
 	names, err := v.account.disk.list(v.dir() + "items")
 	if err != nil {
@@ -191,31 +224,25 @@ func (v *vault) findOrphans() error {
 	}
 	for _, xx := range names {
 		if !isHex(xx, 2) {
-			v.account.strays++
+			v.account.stray(v.dir()+"items", xx)
 			continue
 		}
-		folders["items/"+xx] = func(name string) bool {
-			_, _, fits := nameParts(name, 32, 16)
-			return fits && name[:2] == xx
-		}
+		folders = append(folders, "items/"+xx)
 	}
-	for folder, fits := range folders {
-		if err := v.findOrphansIn(folder, fits); err != nil {
+	for _, folder := range folders {
+		if err := v.findOrphansIn(folder); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// findOrphansIn looks in one folder, where fits knows the form of names. While a
-// root cannot be read, nobody knows what it lists.
-func (v *vault) findOrphansIn(folder string, fits func(string) bool) error {
+// findOrphansIn looks in one folder. While a root cannot be read, nobody knows
+// what it lists.
+func (v *vault) findOrphansIn(folder string) error {
 	names, err := v.account.disk.list(v.dir() + folder)
 	for _, name := range names {
-		switch {
-		case !fits(name):
-			v.account.strays++
-		case !v.listed[folder+"/"+name] && len(v.unread) == 0:
+		if !v.listed[folder+"/"+name] && len(v.unread) == 0 && !isDrives(name) {
 			v.account.find("orphan", "%s/%s", folder, name)
 		}
 	}

@@ -86,13 +86,44 @@ func TestF1_6_VectorOfAnEntry(t *testing.T) {
 	f.finds("tampered")
 }
 
+// spoiled is what is done to the fixture's files, and what is found then.
+type spoiled struct {
+	spoil  func(f *forge, v *vault)
+	kinds  []string
+	strays int
+}
+
+// TestF1_9_Names adds names that do not fit, and takes headers away.
+func TestF1_9_Names(t *testing.T) {
+	testSpoiled(t, map[string]spoiled{
+		"other names": {func(f *forge, v *vault) {
+			for _, name := range []string{
+				"stray", "stray 2", "devices/stray", "devices/" + id{1}.String(), "keysets/stray", "vaults/stray", v.dir() + "stray", v.dir() + "man/stray",
+				v.dir() + "items/stray", v.dir() + nameOf(v, "login") + " (1)",
+				v.dir() + "man/" + f.local.device.String() + ".d/stray", "devices/.tmp-1", v.dir() + "items/.tmp-1",
+			} {
+				f.write(name, nil)
+			}
+		}, slices.Repeat([]string{"orphan"}, 7+2), 9}, // one of each of seven folders, and the names among items and shards one by one
+		"names of a drive": {func(f *forge, v *vault) {
+			for _, name := range []string{
+				".DS_Store", "devices/desktop.ini", "keysets/.x", "vaults/Thumbs.db", v.dir() + "Icon\r", v.dir() + "man/.git",
+				v.dir() + "items/.x", v.dir() + nameOf(v, "login")[:9] + ".DS_Store",
+			} {
+				f.write(name, nil)
+			}
+		}, nil, 0},
+		"no header":      {func(f *forge, v *vault) { f.remove(v.dir() + "header-0000000000000001") }, []string{"missing"}, 0},
+		"an empty vault": {func(f *forge, _ *vault) { f.write("vaults/"+id{1}.String()+"/man/.DS_Store", nil) }, nil, 0},
+		"a vault of items only": {func(f *forge, v *vault) {
+			f.write("vaults/"+id{1}.String()+"/"+nameOf(v, "login"), nil)
+		}, []string{"missing"}, 0},
+	})
+}
+
 // TestF1_9_Files removes, spoils and adds files.
 func TestF1_9_Files(t *testing.T) {
-	for what, c := range map[string]struct {
-		spoil  func(f *forge, v *vault)
-		kinds  []string
-		strays int
-	}{
+	testSpoiled(t, map[string]spoiled{
 		"nothing":         {func(*forge, *vault) {}, nil, 0},
 		"an item is gone": {func(f *forge, v *vault) { f.remove(v.dir() + nameOf(v, "login")) }, []string{"missing"}, 0},
 		"an old one is gone": {func(f *forge, v *vault) {
@@ -134,20 +165,17 @@ func TestF1_9_Files(t *testing.T) {
 		"a root of no one": {func(f *forge, v *vault) {
 			f.write(v.dir()+"man/"+id{1}.String(), f.read(v.dir()+"man/"+f.local.device.String()))
 		}, []string{"behind"}, 0},
-		"other names": {func(f *forge, v *vault) {
-			for _, name := range []string{
-				"stray", "devices/stray", "keysets/stray", "vaults/stray", v.dir() + "stray", v.dir() + "man/stray",
-				v.dir() + "items/stray", v.dir() + nameOf(v, "login") + " (1)",
-				v.dir() + "man/" + f.local.device.String() + ".d/stray", "devices/.tmp-1", v.dir() + "items/.tmp-1",
-			} {
-				f.write(name, nil)
-			}
-		}, nil, 9},
 		"an unread folder": {func(f *forge, _ *vault) { f.write("inbox/"+id{}.String()+"/1", nil) }, nil, 0},
 		"no card": {func(f *forge, _ *vault) {
 			f.remove("devices/" + f.local.device.String())
 		}, []string{"behind"}, 0},
-	} {
+	})
+}
+
+// testSpoiled reads the fixture after each change.
+func testSpoiled(t *testing.T, rows map[string]spoiled) {
+	t.Helper()
+	for what, c := range rows {
 		t.Run(what, func(t *testing.T) {
 			f := newForge(t)
 			c.spoil(f, f.vaultNamed("personal"))
