@@ -70,6 +70,44 @@ func TestU_143_TornLine(t *testing.T) {
 	}
 }
 
+// TestStatusTellsOfDamage: what was found when the log was opened stands in its
+// status until it is declared; a torn line is no damage.
+func TestStatusTellsOfDamage(t *testing.T) {
+	for name, row := range map[string]struct {
+		harm   func(text []byte) []byte
+		damage bool
+	}{
+		"none":    {func(text []byte) []byte { return text }, false},
+		"torn":    {func(text []byte) []byte { return append(text, `{"v":1,"s`...) }, false},
+		"cut":     {func(text []byte) []byte { return text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1] }, true},
+		"changed": {func(text []byte) []byte { return append(text[:len(text)-3], "0\"\n"...) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t).fill(10)
+			file := s.segments()[0]
+			s.write(file, row.harm(s.read(file)))
+			l := s.open(audit.Options{})
+			if got := l.Status().Damage; (got != "") != row.damage {
+				t.Fatalf("damage %q", got)
+			}
+			if !row.damage {
+				return
+			}
+			s.add(l, 1)
+			must(t, l.Close())
+			l = s.open(audit.Options{})
+			if l.Status().Damage == "" {
+				t.Error("forgotten by the next writer")
+			}
+			_, err := l.Seal(t.Context(), s.root, s.account)
+			must(t, err)
+			if got := l.Status().Damage; got != "" {
+				t.Errorf("after it was declared: %q", got)
+			}
+		})
+	}
+}
+
 // TestU_145_SealABreak alters an entry, seals, and goes on.
 func TestU_145_SealABreak(t *testing.T) {
 	s := newScene(t).fill(10)

@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -49,8 +52,9 @@ type writer struct {
 	file     appender     // the current segment, once something was to be written
 	root     seal.RootKey // seals a checkpoint at a rotation while it is alive
 	account  seal.ID
-	stopped  error // why nothing can be written any more
-	rotation error // why the last segment could not be begun
+	stopped  error  // why nothing can be written any more
+	rotation error  // why the last segment could not be begun
+	damage   string // what start found, until it is declared
 }
 
 // tip is where the log ends and how it goes on.
@@ -377,6 +381,7 @@ func (w *writer) start() error {
 		return err
 	}
 	w.tip, w.stopped = tip, nil
+	w.damage = toldDamage(w.dir, tip)
 	if len(tip.redo) == 0 && len(tip.notes) == 0 {
 		return nil
 	}
@@ -384,6 +389,48 @@ func (w *writer) start() error {
 		w.opt.Log.Warn("the audit log could not note how its last writer ended", slog.Any("error", err))
 	}
 	return nil
+}
+
+// toldDamage is what the log knows to be wrong with acknowledged records: what
+// load has just found, or what an earlier writer found and told in the first
+// record of the current segment, since damage always begins one.
+func toldDamage(dir *state.Dir, t tip) string {
+	if len(t.notes) > 0 {
+		return damageOf(t.notes[0])
+	}
+	if t.first == 0 || t.size == 0 {
+		return ""
+	}
+	f, err := dir.OpenRead(segmentName(t.first))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := bufio.NewReader(io.LimitReader(f, MaxLine+1)).ReadBytes('\n')
+	if err != nil {
+		return ""
+	}
+	r, err := decode(bytes.TrimSuffix(text, []byte("\n")))
+	if err != nil {
+		return ""
+	}
+	return damageOf(r)
+}
+
+// damageOf says what a record of the log's own tells of acknowledged records. A
+// torn line is nothing: nobody was told that it is recorded, unless the record
+// says so.
+func damageOf(r Record) string {
+	var told opening
+	switch {
+	case r.Event == EventCut, r.Event == EventTorn && decodeOpening(r.Data, &told) && told.Lost != nil:
+		return "records at its end were missing"
+	case r.Event == EventBroken:
+		return "its last record was changed"
+	case r.Event == EventRekeyed:
+		return "its key was missing or did not fit"
+	}
+	return ""
 }
 
 // close gives up the open segment and the keys. All that counts is synced.

@@ -44,6 +44,9 @@
 // that is found by the newest checkpoint that is left and by heads noted
 // elsewhere (VerifyOptions.Marks), as the vault's manifests do.
 //
+// Of the threat model's limits L2 (programs of the same user), L11 (files can be
+// removed) and L17 (what is proved without the root key) touch this package.
+//
 // # Files
 //
 //	record.go      records, their encoding, what is made of a caller's content

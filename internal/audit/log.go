@@ -66,7 +66,10 @@ type Status struct {
 	Head     seal.Hash // hash of its line
 	Stopped  error     // why nothing can be recorded until Reopen; nil if all is well
 	Rotation error     // why the current segment is larger than it should be; nil if it isn't
-	Lost     uint64    // events that Note could not record
+	// Damage is what this writer or the one before found wrong with the log and
+	// nobody has declared; "" if nothing. Only Verify finds all damage.
+	Damage string
+	Lost   uint64 // events that Note could not record
 }
 
 // Open opens the log in dir, making it if there is none, and keeps other writers
@@ -206,7 +209,7 @@ func (l *Log) onDisk(f func(*writer) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.status.Seq, l.status.Head = l.w.tip.state.Seq, l.w.tip.state.Head
-	l.status.Stopped, l.status.Rotation = l.w.stopped, l.w.rotation
+	l.status.Stopped, l.status.Rotation, l.status.Damage = l.w.stopped, l.w.rotation, l.w.damage
 	if !l.closed {
 		close(l.changed)
 		l.changed = make(chan struct{})

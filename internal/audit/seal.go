@@ -24,6 +24,7 @@ func (w *writer) seal(ctx context.Context) (Break, error) {
 	if err := w.declare(report.FirstBad); err != nil {
 		return Break{}, fmt.Errorf("sealing the audit log: %w", err)
 	}
+	w.damage = ""
 	return Break{Sealed: w.tip.state.Seq, FirstBad: report.FirstBad}, w.checkpoint(true)
 }
 
