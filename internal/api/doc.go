@@ -17,7 +17,8 @@
 // # What it refuses to do
 //
 // It makes no decision: it asks no policy and writes no audit record. It trusts nothing that a client says about itself.
-// A process of the same user can fill the connections or end the daemon; only a daemon under its own user id prevents that.
+// A process of the same user can fill the connections or end the daemon; only a daemon under its own user id prevents that
+// (limits L2 and L16 of the threat model).
 //
 // # Invariants
 //

@@ -20,13 +20,14 @@
 //
 // # Files
 //
-//	wire.go     frames: kinds, limits, reading and writing
-//	message.go  the JSON of a request and a reply; names of operations
-//	error.go    Error, as it crosses the socket
-//	hello.go    Hello, which of two builds is newer, VersionError
-//	budget.go   what all begun requests together may take
-//	place.go    which socket and folder may be believed
-//	dial.go     Dialer
-//	client.go   ClientConn: calls and streams
-//	server.go   ServerConn: requests, answers, noticing that the client has gone
+//	wire.go       frames: kinds, limits, reading and writing
+//	message.go    the JSON of a request and a reply; names of operations
+//	error.go      Error, as it crosses the socket
+//	hello.go      Hello, which of two builds is newer, VersionError
+//	budget.go     what all begun requests together may take
+//	place.go      which socket and folder may be believed
+//	dial.go       Dialer
+//	inherited.go  the connection to a daemon that was just started
+//	client.go     ClientConn: calls and streams
+//	server.go     ServerConn: requests, answers, noticing that the client has gone
 package frame

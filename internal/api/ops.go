@@ -1,0 +1,65 @@
+package api
+
+// The operations of the daemon. An operation that a rule may refuse or that needs presence embeds [Act] in its input.
+const (
+	OpStatus = "status" // nothing → Status
+	OpWhoami = "whoami" // nothing → Whoami
+	OpLock   = "lock"   // nothing → nothing
+
+	OpDaemonStop    = "daemon.stop"    // nothing → nothing; the daemon ends in order after the reply
+	OpDaemonReplace = "daemon.replace" // Replace → nothing; the caller is a fresh daemon that waits for the lock
+
+	OpItemAdd     = "item.add"     // ItemAdd, a value per field → ItemAdded
+	OpItemEdit    = "item.edit"    // ItemEdit, a value per field of Set → Changed
+	OpItemRemove  = "item.rm"      // ItemName → Changed
+	OpItemShow    = "item.show"    // ItemShow → ItemShown; with Reveal a value per revealed field, in their order
+	OpItemList    = "item.list"    // ItemListIn → ItemList
+	OpItemCheck   = "item.check"   // ItemCheck → ItemChecked
+	OpItemUndo    = "item.undo"    // ItemUndo → ItemUndone
+	OpItemHistory = "item.history" // ItemName → ItemHistory; also of an item that was removed
+
+	OpProjectList  = "project.list"  // nothing → ProjectList
+	OpProjectShow  = "project.show"  // ProjectShowIn → ProjectShown
+	OpProjectStage = "project.stage" // StageIn: make a stage or change its level → Changed
+	OpProjectSet   = "project.set"   // StageSet, a value per variable without a reference → StageChanged
+	OpProjectUnset = "project.unset" // StageUnset → StageChanged
+	OpProjectLink  = "project.link"  // ProjectLink → Changed
+
+	OpImport = "import" // Import, the file as values, one after the other → Imported
+	OpExport = "export" // Export → Exported, the text as values, one after the other
+
+	OpTrustList   = "trust.list"   // nothing → TrustList
+	OpTrustAdd    = "trust.add"    // TrustDir → nothing
+	OpTrustRemove = "trust.rm"     // TrustDir → nothing
+	OpAuditTail   = "audit.tail"   // AuditTail → stream of audit records as F2 writes them
+	OpAuditShow   = "audit.show"   // AuditShow → stream of audit records
+	OpAuditVerify = "audit.verify" // nothing → AuditReport
+	OpAuditSeal   = "audit.seal"   // Act → AuditSealed
+
+	OpPasswd     = "passwd"      // Passwd, the old and the new password → nothing
+	OpNewKit     = "passwd.kit"  // Act → KitInfo; device secret and recovery code as two values
+	OpRepairList = "repair.list" // nothing → RepairList
+	OpRepair     = "repair"      // RepairAct → Repaired
+)
+
+// The operations of a daemon that was just started, over the connection that it inherits: one request, and its reply
+// comes when the socket listens. A password never goes any other way but with passwd and as a proof of presence.
+const (
+	OpStart        = "start"         // nothing → Started; opens an unattended account, leaves any other locked
+	OpStartUnlock  = "start.unlock"  // StartUnlock, the password → Started
+	OpStartCreate  = "start.create"  // StartCreate, the password unless unattended → Started; device secret and recovery code as two values
+	OpStartRecover = "start.recover" // StartUnlock, the recovery code, the new password and, if asked for, the device secret → Started; as create
+)
+
+// Act is what the input of an operation that needs presence embeds.
+//
+// Without a proof the daemon answers such an operation with [NeedsApproval] and, as the message, what the act does. A
+// client that has a person before it shows that text, reads the master password from the terminal that it opens itself,
+// and sends the same input again with Presence set and the password as the last of the values: so one proof serves one
+// act, and this very one.
+type Act struct {
+	Presence bool `json:"presence,omitempty"`
+}
+
+// Prove says that the proof of presence goes with the input.
+func (a *Act) Prove() { a.Presence = true }
