@@ -19,15 +19,16 @@ const (
 	asking
 	governing
 	capability // never each other: what one needs it declares, daemon wires it
+	transport  // between the daemon and those who ask it; also among each other
 	composition
-	door // what a process of its own speaks through; also among each other
+	door // what a process of its own speaks through
 	command
 	checking // tests and measurements
 )
 
 // sameLevel are the levels whose packages may import each other.
 func sameLevel(l level) bool {
-	return l == foundation || l == keeping || l == door || l == checking
+	return l == foundation || l == keeping || l == transport || l == checking
 }
 
 // anything stands in the table for every package on a lower level, and for
@@ -102,21 +103,25 @@ var packageTable = table{
 	"egress":     {capability, []string{"gate", "seal", "state"}, []string{xNet}},
 	"relay":      {capability, []string{"gate", "seal", "state"}, nil},
 
+	// Hooks speak frames without net/http; values cross in frames alone.
+	"api/frame": {transport, []string{"platform", "secret"}, nil},
+	"api":       {transport, []string{"platform", "secret", "api/frame"}, nil},
+
 	"daemon": {composition, []string{anything}, []string{anything}},
 
-	// Hooks speak frames without net/http; values cross in frames alone.
-	"api/frame": {door, []string{"platform", "secret"}, nil},
-	"api":       {door, []string{"platform", "secret", "api/frame"}, nil},
-	"mcp":       {door, []string{"api"}, []string{mcpSDK}},
+	"mcp": {door, []string{"api"}, []string{mcpSDK}},
 
-	"cli": {command, []string{"api", "api/frame", "state", "platform", "proc", "mask", "secret", "dotenv", "daemon", "mcp"}, []string{cobra}},
+	"cli": {command, []string{"api", "api/frame", "state", "platform", "proc", "mask", "secret", "dotenv", "caller", "daemon", "mcp"}, []string{cobra}},
 
 	"cmd/warder":       {checking, []string{"cli", "guard"}, nil},
 	"cmd/warder-relay": {checking, []string{"relay", "state", "platform"}, []string{anything}},
 
 	"testkit": {checking, []string{anything}, []string{anything}},
-	"e2e":     {checking, []string{anything}, []string{anything}},
-	"bench":   {checking, []string{anything}, []string{anything}},
+	"e2e":     {checking, []string{anything, "e2e/person"}, []string{anything}},
+
+	// The world in which a test is a person, whatever it runs beneath.
+	"e2e/person": {checking, []string{anything}, []string{anything}},
+	"bench":      {checking, []string{anything}, []string{anything}},
 }
 
 // mayImport reports whether the table lets package from import package to.
@@ -165,7 +170,7 @@ func (t table) faults() []string {
 		if reachable[from] {
 			faults = append(faults, from+" imports itself by a cycle")
 		}
-		if t[from].level != door {
+		if level := t[from].level; level != transport && level != door {
 			continue
 		}
 		for _, key := range []string{"vault", "seal", "gate"} {

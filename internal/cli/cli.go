@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+	"warder/internal/secret"
 )
 
 // Env is all that a command may use of the world outside. The executable fills
@@ -17,6 +23,13 @@ type Env struct {
 	Err    io.Writer
 	Getenv func(name string) string
 	Now    func() time.Time
+
+	// Terminal opens the controlling terminal; nil means the process's own.
+	Terminal func() (*os.File, error)
+
+	// Tests put their own here.
+	launch func(context.Context, order) (api.Started, []secret.Value, error)
+	judge  func() (api.Whoami, error)
 }
 
 // Run executes the command that args name (without the program's own name) and
@@ -24,19 +37,20 @@ type Env struct {
 func Run(ctx context.Context, env Env, args []string) int {
 	out := &checkedWriter{w: env.Out}
 	env.Out = out
-	cmd, err := execute(ctx, newRoot(&env), args)
+	cmd, err := execute(ctx, treeFor(&env, args), args)
 	if err == nil {
 		err = out.err
 	}
-	if err == nil {
+	var said outcome
+	switch {
+	case err == nil:
 		return exitOK
+	case errors.As(err, &said) && out.err == nil:
+		return int(said)
 	}
-	f := asFailure(err)
-	if f.code == codeUsage && f.hint == "" {
-		f.hint = hintFor(cmd)
-	}
-	f.report(&env, wantsJSON(args))
-	return f.code.status()
+	e := asError(err, cmd)
+	report(&env, e, wantsJSON(args))
+	return api.RowOf(e.Code).Exit
 }
 
 // execute finds and runs one command of the tree and returns it, also with an
@@ -57,7 +71,7 @@ func strayWord(root *cobra.Command, args []string) (*cobra.Command, string) {
 		return nil, "" // the command that answers shells joins the tree later
 	}
 	cmd, rest, _ := root.Find(args)
-	if !cmd.HasSubCommands() {
+	if !cmd.HasSubCommands() || cmd.Runnable() {
 		return nil, ""
 	}
 	for _, word := range rest {
@@ -68,9 +82,70 @@ func strayWord(root *cobra.Command, args []string) (*cobra.Command, string) {
 	return nil, ""
 }
 
-// newRoot builds the whole tree, and nothing but the tree: start-up time is a
-// feature, so no command does work before it is run.
+// entry is a command below the root, by the words that call it.
+type entry struct {
+	words []string
+	build func(*Env) *cobra.Command
+}
+
+// entries are the commands in the order in which they are added.
+func entries() []entry {
+	return []entry{
+		{[]string{"setup", "init"}, newSetup},
+		{[]string{"unlock"}, newUnlock},
+		{[]string{"lock"}, newLock},
+		{[]string{"status"}, newStatus},
+		{[]string{"whoami"}, newWhoami},
+		{[]string{"item"}, newItem},
+		{[]string{"import"}, newImport},
+		{[]string{"export"}, newExport},
+		{[]string{"project"}, newProject},
+		{[]string{"trust"}, newTrust},
+		{[]string{"audit"}, newAudit},
+		{[]string{"daemon"}, newDaemon},
+		{[]string{"config"}, newConfig},
+		{[]string{"passwd"}, newPasswd},
+		{[]string{"repair"}, newRepair},
+		{[]string{"doctor"}, newDoctor},
+		{[]string{"version"}, newVersion},
+	}
+}
+
+// treeFor builds the command that args begin with and none of the others, since
+// each process runs one and the whole tree costs as much as everything else.
+// Where args don't begin with a command it builds all of it, for help,
+// completion and suggestions.
+func treeFor(env *Env, args []string) *cobra.Command {
+	for _, e := range entries() {
+		if len(args) == 0 || !slices.Contains(e.words, args[0]) {
+			continue
+		}
+		root := bareRoot(env)
+		root.AddCommand(e.build(env))
+		root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // cobra makes one of its own else
+		root.CompletionOptions.DisableDefaultCmd = true
+		finish(root)
+		return root
+	}
+	return newRoot(env)
+}
+
+// newRoot builds the whole tree, and nothing but the tree: no command does work
+// before it is run.
 func newRoot(env *Env) *cobra.Command {
+	root := bareRoot(env)
+	for _, e := range entries() {
+		root.AddCommand(e.build(env))
+	}
+	root.SetHelpCommand(newHelp())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	finish(root)
+	return root
+}
+
+// bareRoot is the root without commands.
+func bareRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "warder",
 		Short: "Agents get hands, not keys",
@@ -83,17 +158,16 @@ which knows who asks and decides by the user's rules.`,
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	root.AddCommand(newVersion(env))
-	root.SetHelpCommand(newHelp())
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	finish(root)
 	return root
 }
 
 // finish makes an error that a command returns without a code an internal one,
-// which leaves the errors of cobra's own parsing as the only ones without.
+// which leaves the errors of cobra's own parsing as the only ones without. It
+// also keeps shells from offering names of files where no command asks for them.
 func finish(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = nothing
+	}
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			return coded(run(cmd, args))
@@ -102,13 +176,4 @@ func finish(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		finish(sub)
 	}
-}
-
-// noArguments is the argument check of a command that takes none. Cobra's own
-// speaks of an unknown command.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return usageError("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"warder/internal/api"
 )
 
 // brokenWriter takes some bytes and then fails.
@@ -28,8 +30,8 @@ func TestRunReportsFailedOutput(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"help"}, {"completion", "bash"}, {"version", "--help"}} {
 		var stderr bytes.Buffer
 		status := Run(t.Context(), Env{Out: &brokenWriter{room: 10}, Err: &stderr}, args)
-		if status != exitFailed {
-			t.Errorf("%q: exit status %d, want %d", args, status, exitFailed)
+		if status != api.ExitFailed {
+			t.Errorf("%q: exit status %d, want %d", args, status, api.ExitFailed)
 		}
 		if !strings.HasPrefix(stderr.String(), "warder: error[internal]: writing output: no room\nwarder: hint: ") {
 			t.Errorf("%q: stderr %q", args, stderr.String())
@@ -43,17 +45,16 @@ func TestErrorWithoutCodeIsInternal(t *testing.T) {
 	root.AddCommand(&cobra.Command{Use: "broken", RunE: func(*cobra.Command, []string) error { return cause }})
 	finish(root)
 	_, err := execute(t.Context(), root, []string{"broken"})
-	f := asFailure(err)
-	if f.code != codeInternal || f.message != cause.Error() || !errors.Is(f, cause) {
-		t.Errorf("got %+v", f)
+	e := asError(err, root)
+	if e.Code != api.Internal || e.Message != cause.Error() || !errors.Is(e, cause) {
+		t.Errorf("got %+v", e)
 	}
 }
 
 func TestReportIsOneLineOfPrintableText(t *testing.T) {
 	hostile := "a\x1b[31m\nb\u202ec\rd\x00"
 	var stdout, stderr bytes.Buffer
-	f := &failure{code: codeUsage, message: hostile, hint: hostile}
-	f.report(&Env{Out: &stdout, Err: &stderr}, true)
+	report(&Env{Out: &stdout, Err: &stderr}, usageError("%s", hostile).WithHint(hostile), true)
 	want := "warder: error[usage]: a\ufffd[31m\ufffdb\ufffdc\ufffdd\ufffd\n" +
 		"warder: hint: a\ufffd[31m\ufffdb\ufffdc\ufffdd\ufffd\n"
 	if diff := cmp.Diff(want, stderr.String()); diff != "" {
@@ -106,13 +107,5 @@ func TestVersionOf(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestEveryCodeHasAStatus(t *testing.T) {
-	for c, want := range map[code]int{codeUsage: 2, codeInternal: 1} {
-		if got := c.status(); got != want {
-			t.Errorf("%s: exit status %d, want %d", c, got, want)
-		}
 	}
 }

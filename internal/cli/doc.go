@@ -15,7 +15,13 @@
 //     written is an error;
 //   - a command that reads offers --json.
 //
-// Files: cli.go runs the tree; errors.go has codes, exit statuses and their
-// printing; output.go the checked output; the others are named for the command
-// in them.
+// Start-up time is a feature: of the tree only the command that is called is
+// built. docs/cli.md is made from the whole of it.
+//
+// Files: cli.go builds and runs the tree; command.go has what commands share,
+// errors.go the printing of errors, output.go that of results; reach.go is the
+// way to the daemon, start.go how one is started; terminal.go asks the person,
+// value.go reads what must not stand in a command line; judge.go says whom this
+// process would be taken for; install.go and kit.go serve setup. The others are
+// named for the command in them.
 package cli

@@ -4,87 +4,74 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
 )
 
-// code names a kind of error. Codes are part of the interface: scripts and
-// agents branch on them.
-type code string
+// exitOK is the status of a command that did what it was asked for. The others
+// stand in api's table.
+const exitOK = 0
 
-// The codes in use. Each later one comes with the command that can end with it.
-const (
-	codeUsage    code = "usage"    // the command line can't be understood
-	codeInternal code = "internal" // nothing the caller did wrong
-)
+// exitInterrupted is what shells use for a program that the interrupt key ended.
+const exitInterrupted = 130
 
-// Exit statuses. Never renumbered.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
-
-// status is the exit status of a process that ends with the code.
-func (c code) status() int {
-	switch c {
-	case codeUsage:
-		return exitUsage
-	case codeInternal:
-		return exitFailed
-	}
-	return exitFailed
-}
-
-// failure is an error as the user sees it.
-type failure struct {
-	code    code
-	message string
-	hint    string // the next step; for a usage error one is found by the command
-	cause   error
-}
+// outcome is the exit status of a command that has said everything already: a
+// check that answers "no", a report that found something.
+type outcome int
 
 // Error implements error.
-func (f *failure) Error() string { return f.message }
+func (o outcome) Error() string { return fmt.Sprintf("exit status %d", int(o)) }
 
-// Unwrap returns what the failure was made from.
-func (f *failure) Unwrap() error { return f.cause }
+// usageError is a failure of the command line. Its hint is found by the command.
+func usageError(format string, args ...any) *api.Error {
+	return frame.Errorf(api.Usage, format, args...)
+}
 
-// usageError is a failure of the command line.
-func usageError(format string, args ...any) *failure {
-	return &failure{code: codeUsage, message: fmt.Sprintf(format, args...)}
+// codeOf is the code of an error that carries one, else "".
+func codeOf(err error) api.Code {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Code
 }
 
 // coded makes an error that carries no code an internal one.
 func coded(err error) error {
-	var f *failure
-	if err == nil || errors.As(err, &f) {
+	var said outcome
+	if err == nil || errors.As(err, &said) || codeOf(err) != "" {
 		return err
 	}
-	return &failure{code: codeInternal, message: err.Error(), cause: err}
+	return api.Errorf(api.Internal, "%v", err).WithCause(err)
 }
 
-// asFailure returns err as a failure. What carries no code comes from cobra's
-// parsing, since finish has put a code on everything else.
-func asFailure(err error) *failure {
-	var f *failure
-	if errors.As(err, &f) {
-		return f
+// asError returns err as the user sees it. What carries no code comes from
+// cobra's parsing, since finish has put a code on everything else.
+func asError(err error, cmd *cobra.Command) *api.Error {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		e = usageError("%s", err.Error()).WithCause(err)
 	}
-	return &failure{code: codeUsage, message: err.Error(), cause: err}
+	if e.Code == api.Usage && e.Hint == "" {
+		return e.WithHint(hintFor(cmd))
+	}
+	return api.AsError(e)
 }
 
 // unknownCommand is the failure of a word that names no command below cmd.
-func unknownCommand(cmd *cobra.Command, word string) *failure {
-	f := usageError("unknown command %q for %q", word, cmd.CommandPath())
-	f.hint = hintFor(cmd)
+func unknownCommand(cmd *cobra.Command, word string) *api.Error {
+	e := usageError("unknown command %q for %q", word, cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = 2 // edits, as cobra's own default
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		f.hint = fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0])
+		return e.WithHint(fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0]))
 	}
-	return f
+	return e.WithHint(hintFor(cmd))
 }
 
 // hintFor is the next step after a usage error that has none of its own.
@@ -95,28 +82,27 @@ func hintFor(cmd *cobra.Command) string {
 	return fmt.Sprintf("run '%s help' to see the commands", cmd.CommandPath())
 }
 
-// report prints the failure for a person on stderr, and for a program on
-// stdout where it asked for that. Errors of this printing are dropped: there is
-// no stream left to tell them on, and the exit status says that it failed.
-func (f *failure) report(env *Env, asJSON bool) {
-	fmt.Fprintf(env.Err, "warder: error[%s]: %s\n", f.code, printable(f.message))
-	if f.hint != "" {
-		fmt.Fprintf(env.Err, "warder: hint: %s\n", printable(f.hint))
+// report prints the error for a person on stderr, and for a program on stdout
+// where it asked for that. Errors of this printing are dropped: there is no
+// stream left to tell them on, and the exit status says that it failed.
+func report(env *Env, e *api.Error, asJSON bool) {
+	fmt.Fprintf(env.Err, "warder: error[%s]: %s\n", e.Code, printable(e.Message))
+	if e.Hint != "" {
+		fmt.Fprintf(env.Err, "warder: hint: %s\n", printable(e.Hint))
 	}
 	if !asJSON {
 		return
 	}
-	type object struct {
-		Code    code   `json:"code"`
-		Message string `json:"message"`
-		Hint    string `json:"hint"`
-		ID      string `json:"id"` // of the audit record; empty where there is none
-	}
-	text, err := json.Marshal(map[string]object{"error": {Code: f.code, Message: f.message, Hint: f.hint}})
+	text, err := json.Marshal(map[string]*api.Error{"error": e})
 	if err != nil {
 		return
 	}
 	fmt.Fprintf(env.Out, "%s\n", text)
+}
+
+// warn tells a person something that did not stop the command.
+func warn(w io.Writer, format string, args ...any) {
+	fmt.Fprintf(w, "warder: warning: %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
 // wantsJSON reports whether args ask for JSON. It reads the words themselves,

@@ -59,24 +59,74 @@ func exeSuffix() string {
 
 // TestScripts drives the executable as a user's shell does. Each script under
 // testdata/script has a home of its own and an environment without warder's
-// variables.
+// variables, but for the one that makes its commands those of an agent, whoever
+// runs the tests: persons have worlds of their own (package e2e).
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			home := filepath.Join(env.WorkDir, "home")
-			env.Setenv("HOME", home)
-			env.Setenv("WARDER", os.Getenv(binaryVar))
-			env.Setenv("STEER", "a\x1b[2J\nwarder: hint: fake") // what a script can't write
-			return os.MkdirAll(home, 0o700)
-		},
+		Setup:               setUpScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"warder": runWarder,
+			"warder":  runWarder,
+			"at-once": runAtOnce,
 		},
 	})
+}
+
+// setUpScript gives a script a home. Warder's own is elsewhere, since the path
+// of a socket has to be short. A daemon that the script leaves running is ended.
+func setUpScript(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	warderHome, err := os.MkdirTemp("", "w")
+	if err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("WARDER_HOME", warderHome)
+	env.Setenv("WARDER_CALLER", "agent")
+	env.Setenv("WARDER", os.Getenv(binaryVar))
+	env.Setenv("STEER", "a\x1b[2J\nwarder: hint: fake") // what a script can't write
+	env.Defer(func() {
+		stop := exec.Command(os.Getenv(binaryVar), "daemon", "stop")
+		stop.Env = append(os.Environ(), "WARDER_HOME="+warderHome)
+		output, err := stop.CombinedOutput()
+		if err := errors.Join(err, os.RemoveAll(warderHome)); err != nil {
+			env.T().Log(fmt.Sprintf("cleaning up: %v: %s", err, output))
+			env.T().FailNow()
+		}
+	})
+	return os.MkdirAll(home, 0o700)
+}
+
+// runAtOnce is the script command "at-once N STATUS ARG…": it runs the executable
+// N times at once and wants that exit status of each.
+func runAtOnce(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: at-once N STATUS ARG…")
+	}
+	n, errN := strconv.Atoi(args[0])
+	want, errWant := strconv.Atoi(args[1])
+	ts.Check(errors.Join(errN, errWant))
+	failures := make(chan string, n)
+	for range n {
+		go func() {
+			cmd := exec.Command(os.Getenv(binaryVar), args[2:]...)
+			cmd.Env = append(os.Environ(), "WARDER_HOME="+ts.Getenv("WARDER_HOME"), "WARDER_CALLER=agent")
+			output, err := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != want {
+				failures <- fmt.Sprintf("exit status %d, %v: %s", got, err, output)
+				return
+			}
+			failures <- ""
+		}()
+	}
+	for range n {
+		if failure := <-failures; failure != "" {
+			ts.Fatalf("warder %q: %s", args[2:], failure)
+		}
+	}
 }
 
 // runWarder is the script command "warder STATUS ARG…": it runs the executable

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+)
+
+// newAuditVerify builds "warder audit verify".
+func newAuditVerify(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that the log is whole",
+		Long: `Check every record of the log against the chain and, while the account is open,
+against its key. Exit status 0 says that the log is whole, 8 that it is not; the
+first bad record is named with the cause: tamper, tear, cut, key or gap.`,
+		Example: `  warder audit verify
+  warder audit verify --json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return verifyAudit(cmd.Context(), env, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func verifyAudit(ctx context.Context, env *Env, asJSON bool) error {
+	var report api.AuditReport
+	if err := env.do(ctx, api.OpAuditVerify, nil, &report); err != nil {
+		return err
+	}
+	var err error
+	if asJSON {
+		err = printJSON(env.Out, report)
+	} else {
+		err = printReport(env, &report)
+	}
+	if err == nil && !report.OK {
+		return outcome(api.ExitIntegrity)
+	}
+	return err
+}
+
+func printReport(env *Env, report *api.AuditReport) error {
+	for _, declared := range report.Breaks {
+		fmt.Fprintf(env.Out, "declared break at seq %d: %s\n", declared.Seq, printable(declared.Text))
+	}
+	if bad := report.FirstBad; bad != nil {
+		fmt.Fprintf(env.Out, "%s at seq %d: %s: %s\n", env.paint(red, "broken"), bad.Seq, printable(bad.Cause), printable(bad.Text))
+		_, err := fmt.Fprintln(env.Out, "To keep the broken part as evidence and go on: warder audit seal")
+		return err
+	}
+	proof := "each one proved with the account's key"
+	if !report.Full {
+		proof = "by the chain alone, since the account is locked"
+	}
+	word := env.paint(green, "whole")
+	if !report.OK {
+		word = env.paint(red, "broken")
+	}
+	_, err := fmt.Fprintf(env.Out, "%s: %d events in %s, %s\n", word, report.Events, plural(report.Segments, "segment"), proof)
+	return err
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+	"warder/internal/state"
+)
+
+// settingsFile holds the settings, in the config directory, and settingsLimit
+// is the most that is read of it.
+const (
+	settingsFile  = "config.toml"
+	settingsLock  = "config.lock"
+	settingsLimit = 1 << 20
+)
+
+// newConfig builds "warder config".
+func newConfig(env *Env) *cobra.Command {
+	return newGroup("config", "Read and change the settings",
+		`The value of a setting comes from its variable, else from config.toml, else it is
+the default; each is shown with where it came from. What a running daemon uses may
+differ until it has read the file again, and what widens waits for you.`,
+		newConfigList(env), newConfigGet(env), newConfigSet(env))
+}
+
+// setting is one option with its value.
+type setting struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Origin  string `json:"origin"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
+}
+
+// settings are the settings as this command sees them.
+type settings struct {
+	path     string // of the file
+	text     []byte // its content; nil if it is missing
+	values   state.Settings
+	warnings []state.Warning
+}
+
+// loadSettings reads the file and the environment.
+func loadSettings(env *Env) (*settings, error) {
+	places, err := env.places()
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{path: filepath.Join(places.Config.Path, settingsFile)}
+	dir, err := state.OpenDir(places.Config.Path)
+	if err == nil {
+		s.text, err = dir.Read(settingsFile, settingsLimit)
+		err = errors.Join(err, dir.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, placeFault(err)
+	}
+	s.values, s.warnings, err = state.LoadSettings(s.text, s.path, env.Getenv, nil)
+	if err != nil {
+		return nil, usageError("%v", err).WithHint("correct that line")
+	}
+	return s, nil
+}
+
+// all lists every setting.
+func (s *settings) all() []setting {
+	var list []setting
+	for _, o := range state.Options() {
+		text, from, _ := s.values.Lookup(o.Name)
+		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc})
+	}
+	return list
+}
+
+// one finds a setting.
+func (s *settings) one(name string) (setting, error) {
+	list := s.all()
+	i := slices.IndexFunc(list, func(x setting) bool { return x.Name == name })
+	if i < 0 {
+		return setting{}, api.Errorf(api.NotFound, "there is no setting %q", name).WithHint("see which there are: warder config list")
+	}
+	return list[i], nil
+}
+
+func (s *settings) warn(env *Env) {
+	for _, w := range s.warnings {
+		warn(env.Err, "%s", w)
+	}
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+)
+
+// newItemHistory builds "warder item history".
+func newItemHistory(env *Env) *cobra.Command {
+	var in api.ItemName
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "history NAME",
+		Short:             "List the kept revisions of an item",
+		Long:              `List the kept revisions of an item, newest first, each with who made it and the tag that takes it back.`,
+		Example:           `  warder item history github-token`,
+		Args:              oneArgument("NAME", "an item's name"),
+		ValidArgsFunction: completeItems(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Name = args[0]
+			history := api.ItemHistory{Revisions: []api.ItemRevision{}}
+			if err := env.do(cmd.Context(), api.OpItemHistory, &in, &history); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(env.Out, history)
+			}
+			rows := columns{}
+			for _, r := range history.Revisions {
+				undo := ""
+				if r.Undo != "" {
+					undo = "undo: warder item undo " + r.Undo
+				}
+				rows.add(r.Rev, r.Modified, strings.TrimSpace(r.By+" "+r.Client), undo)
+			}
+			return rows.print(env.Out)
+		},
+	}
+	cmd.Flags().StringVar(&in.Vault, "vault", "", "the vault (default personal)")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}

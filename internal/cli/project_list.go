@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+)
+
+// newProjectList builds "warder project list".
+func newProjectList(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the projects",
+		Long:    `List the projects that the caller may know of, with their levels and stages.`,
+		Example: `  warder project list --json`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := api.ProjectList{Projects: []api.ProjectRow{}}
+			if err := env.do(cmd.Context(), api.OpProjectList, nil, &list); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(env.Out, list)
+			}
+			if len(list.Projects) == 0 {
+				_, err := fmt.Fprintln(env.Err, "no projects. Make one: warder import FILE --project P --stage S")
+				return err
+			}
+			rows := columns{}
+			for _, p := range list.Projects {
+				rows.add(p.Name, p.Level, strings.Join(p.Stages, ", "))
+			}
+			return rows.print(env.Out)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
+	"warder/internal/secret"
+	"warder/internal/state"
+)
+
+// reach is the way to the daemon for one command. It connects with the first
+// call, starts a daemon where none runs, and asks the person at the terminal
+// for what the daemon wants to see proved.
+type reach struct {
+	env     *Env
+	places  state.Places
+	install *state.Install // what setup recorded; nil before it
+	blind   error          // why it can't be seen whether something was recorded
+	dialer  frame.Dialer
+	conn    *api.Client
+
+	mayStart bool // a daemon, where none runs
+	mayAsk   bool // the person, for the password
+}
+
+// provable is the input of an operation that needs presence.
+type provable interface{ Prove() }
+
+// reach finds out where the daemon is. The caller closes it.
+func (env *Env) reach() (*reach, error) {
+	places, err := env.places()
+	if err != nil {
+		return nil, err
+	}
+	r := &reach{env: env, places: places, mayStart: true, mayAsk: true}
+	r.install, err = readInstall(places)
+	if errors.Is(err, fs.ErrPermission) {
+		// A sandbox may hide the state directory and yet let the socket
+		// through, which is all that a client needs.
+		r.blind, err = err, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.dialer = frame.Dialer{Self: selfHello()}
+	if r.install != nil {
+		// The daemon listens where it was recorded, whatever this session's
+		// runtime directory is: two sessions must not have two daemons.
+		r.dialer.Path = r.install.Socket
+		return r, nil
+	}
+	if r.dialer.Path, err = places.Socket(); err != nil {
+		return nil, usageError("%v", err).WithHint("set WARDER_HOME to a shorter path")
+	}
+	return r, nil
+}
+
+// readInstall is what setup recorded, nil where it did not yet.
+func readInstall(places state.Places) (*state.Install, error) {
+	dir, err := state.OpenDir(places.State.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, placeFault(err)
+	}
+	defer func() { _ = dir.Close() }()
+	in, err := state.ReadInstall(dir)
+	if errors.Is(err, state.ErrNoInstall) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, placeFault(err)
+	}
+	return &in, nil
+}
+
+// placeFault is the failure of a command that can't use one of warder's
+// directories or files as it is.
+func placeFault(err error) *api.Error {
+	e := api.Errorf(api.Internal, "%v", err).WithCause(err)
+	if hint := state.Hint(err); hint != "" {
+		return e.WithHint(hint)
+	}
+	return e.WithHint("see what is wrong with it: warder doctor")
+}
+
+// glance is a reach that changes nothing: it starts no daemon, asks nobody, and
+// takes a daemon of any build.
+func (env *Env) glance() (*reach, error) {
+	r, err := env.reach()
+	if err != nil {
+		return nil, err
+	}
+	r.mayStart, r.mayAsk, r.dialer.AnyBuild = false, false, true
+	return r, nil
+}
+
+// selfHello is what this program says about itself.
+func selfHello() frame.Hello {
+	return frame.Hello{Protocol: frame.Protocol, Version: readVersion().Version}
+}
+
+// places are warder's directories for this environment.
+func (env *Env) places() (state.Places, error) {
+	places, err := state.ResolvePlaces(env.Getenv, env.Getenv("HOME"), os.Getuid())
+	if err != nil {
+		return state.Places{}, usageError("%v", err).WithHint("set HOME, or WARDER_HOME to an absolute path").WithCause(err)
+	}
+	return places, nil
+}
+
+// close ends the connection, if there is one.
+func (r *reach) close() {
+	if r.conn != nil {
+		_ = r.conn.Close()
+		r.conn = nil
+	}
+}
+
+// ask makes one call on a connection of its own.
+func (env *Env) ask(ctx context.Context, op string, in, out any, values ...secret.Value) ([]secret.Value, error) {
+	r, err := env.reach()
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	return r.call(ctx, op, in, out, values...)
+}
+
+// do is ask for an operation that returns no values.
+func (env *Env) do(ctx context.Context, op string, in, out any, values ...secret.Value) error {
+	got, err := env.ask(ctx, op, in, out, values...)
+	frame.DestroyAll(got)
+	return err
+}
+
+// call asks the daemon for an operation. values stay the caller's, who also
+// destroys those that come back.
+func (r *reach) call(ctx context.Context, op string, in, out any, values ...secret.Value) ([]secret.Value, error) {
+	got, err := r.send(ctx, op, in, out, values)
+	if codeOf(err) == api.Locked && r.mayAsk {
+		if err := r.unlockHere(ctx, err); err != nil {
+			return nil, err
+		}
+		got, err = r.send(ctx, op, in, out, values)
+	}
+	if p, needsProof := in.(provable); needsProof && codeOf(err) == api.NeedsApproval && r.mayAsk {
+		return r.prove(err, p, func(password secret.Value) ([]secret.Value, error) {
+			return r.send(ctx, op, in, out, append(values[:len(values):len(values)], password))
+		})
+	}
+	return got, err
+}
+
+// stream is call for an operation that answers with a stream.
+func (r *reach) stream(ctx context.Context, op string, in any, each func(item json.RawMessage) error) error {
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	err := r.conn.Stream(ctx, op, in, each)
+	if codeOf(err) != api.Locked || !r.mayAsk {
+		return err
+	}
+	if err := r.unlockHere(ctx, err); err != nil {
+		return err
+	}
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	return r.conn.Stream(ctx, op, in, each)
+}
+
+// send makes one call. Where the daemon closed the connection before it had the
+// request, which it does when it is replaced, it tries once more.
+func (r *reach) send(ctx context.Context, op string, in, out any, values []secret.Value) ([]secret.Value, error) {
+	if err := r.connect(ctx); err != nil {
+		return nil, err
+	}
+	got, err := r.conn.Call(ctx, op, in, out, values...)
+	if !errors.Is(err, frame.ErrNotSent) {
+		return got, err
+	}
+	r.close()
+	if err := r.connect(ctx); err != nil {
+		return nil, err
+	}
+	return r.conn.Call(ctx, op, in, out, values...)
+}
+
+// connect dials unless there is a connection, and starts a daemon where nobody
+// listens and one was set up.
+func (r *reach) connect(ctx context.Context) error {
+	if r.conn != nil {
+		return nil
+	}
+	conn, err := api.Dial(ctx, r.dialer)
+	if errors.Is(err, frame.ErrNotRunning) && r.mayStart {
+		conn, err = r.startAndDial(ctx)
+	}
+	r.conn = conn
+	return err
+}
+
+// unlockHere asks the person at the terminal for the password where there is
+// one, and gives locked back where there is none.
+func (r *reach) unlockHere(ctx context.Context, locked error) error {
+	var who api.Whoami
+	if _, err := r.send(ctx, api.OpWhoami, nil, &who, nil); err != nil || who.Verdict != verdictPerson {
+		return locked
+	}
+	c, err := r.env.console()
+	if err != nil {
+		return locked
+	}
+	defer c.close()
+	return r.unlockAt(ctx, c)
+}
+
+// prove shows what the act does, asks for the password and repeats the act with
+// it. A mistyped one may be typed again.
+func (r *reach) prove(asked error, in provable, again func(secret.Value) ([]secret.Value, error)) ([]secret.Value, error) {
+	c, err := r.env.console()
+	if err != nil {
+		return nil, asked
+	}
+	defer c.close()
+	if err := c.say("warder asks for your master password to %s.", asked.Error()); err != nil {
+		return nil, err
+	}
+	in.Prove()
+	for try := 1; ; try++ {
+		password, err := c.hidden("Master password: ")
+		if err != nil {
+			return nil, err
+		}
+		got, err := again(password)
+		password.Destroy()
+		if codeOf(err) != api.WrongPassword || try == passwordTries {
+			return got, err
+		}
+		if err := c.say("%s", sentence(err.Error())); err != nil {
+			return nil, err
+		}
+	}
+}

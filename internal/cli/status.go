@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
+)
+
+// The states of an account, as status shows them.
+const (
+	accountNone     = "none"
+	accountLocked   = "locked"
+	accountUnlocked = "unlocked"
+)
+
+// newStatus builds "warder status".
+func newStatus(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the daemon, the account, and what was found",
+		Long: `Show which daemon runs and who started it, whether the account is open, and what
+was found in its files. Exit status 8 says that something was found. It starts
+no daemon.`,
+		Example: `  warder status
+  warder status --json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return showStatus(cmd.Context(), env, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func showStatus(ctx context.Context, env *Env, asJSON bool) error {
+	r, err := env.glance()
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	s, err := r.status(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(env.Out, s)
+	} else {
+		err = printStatus(env, &s)
+	}
+	if err == nil && (len(s.Findings) > 0 || !s.Audit.OK) {
+		return outcome(api.ExitIntegrity)
+	}
+	return err
+}
+
+// status asks the daemon, or where none runs says so and what the disk tells.
+func (r *reach) status(ctx context.Context) (api.Status, error) {
+	s := api.Status{Findings: []api.Finding{}, Warnings: []string{}}
+	s.Daemon.Chain = []api.ChainProcess{}
+	_, err := r.call(ctx, api.OpStatus, nil, &s)
+	if !errors.Is(err, frame.ErrNotRunning) {
+		return s, err
+	}
+	if r.blind != nil {
+		return s, noAccount(r)
+	}
+	s.Account.State = accountNone
+	s.Audit.OK = true
+	s.Memory = memoryKind()
+	if r.install != nil && r.hasAccount() {
+		s.Account.State = accountLocked
+		s.Account.Unattended = r.install.Unattended
+	}
+	return s, nil
+}
+
+// hasAccount reports whether there is anything where the account would be.
+func (r *reach) hasAccount() bool {
+	entries, err := os.ReadDir(r.places.Account())
+	return err == nil && len(entries) > 0
+}
+
+func printStatus(env *Env, s *api.Status) error {
+	rows := columns{}
+	if s.Daemon.Running {
+		rows.add("daemon", fmt.Sprintf("running, pid %d, warder %s, started by %s", s.Daemon.PID, s.Daemon.Version, startedBy(s)))
+		if !s.Daemon.SameBinary {
+			rows.add("", "it is not the recorded program: warder daemon restart")
+		}
+	} else {
+		rows.add("daemon", "not running; the next command that needs it starts it")
+	}
+	rows.add("account", accountText(s))
+	rows.add("memory", memoryText(s.Memory))
+	if s.Daemon.Running {
+		audit := fmt.Sprintf("%d events", s.Audit.Seq)
+		if !s.Audit.OK {
+			audit += "; it is broken: warder audit verify"
+		}
+		rows.add("audit", audit)
+	}
+	if s.PolicyPending > 0 {
+		rows.add("policy", fmt.Sprintf("%s wait for 'warder policy accept'", plural(s.PolicyPending, "change")))
+	}
+	if s.GuardDegraded > 0 {
+		rows.add("guard", fmt.Sprintf("%s went through unasked", plural(s.GuardDegraded, "call")))
+	}
+	for _, f := range s.Findings {
+		rows.add("found", fmt.Sprintf("%s: %s (%s)", f.Kind, f.Text, f.Object))
+	}
+	if len(s.Findings) > 0 {
+		rows.add("", "see what can be done: warder repair")
+	}
+	for _, w := range s.Warnings {
+		warn(env.Err, "%s", w)
+	}
+	return rows.print(env.Out)
+}
+
+func startedBy(s *api.Status) string {
+	who := s.Daemon.StartedBy
+	if len(s.Daemon.Chain) > 0 {
+		first := s.Daemon.Chain[0]
+		if first.Exe != "" {
+			return who + " (" + first.Exe + ")"
+		}
+		return who + " (" + first.Argv0 + ")"
+	}
+	return who
+}
+
+func accountText(s *api.Status) string {
+	switch {
+	case s.Account.State == accountNone:
+		return "none: warder setup"
+	case s.Account.State == accountLocked && s.Account.Unattended:
+		return "locked, unattended"
+	case s.Account.State == accountLocked:
+		return "locked: warder unlock"
+	case s.Account.Unattended:
+		return "unlocked, unattended"
+	case s.Account.LocksAt != "":
+		return "unlocked until " + s.Account.LocksAt
+	}
+	return s.Account.State
+}
+
+// memoryText says what a kind of memory means.
+func memoryText(kind string) string {
+	switch kind {
+	case "memfd_secret":
+		return "memfd_secret: secrets are kept from swap, dumps and debuggers"
+	case "mlock":
+		return "mlock: secrets are kept from swap and dumps"
+	}
+	return "none: secrets may be swapped out; raise the limit with 'ulimit -l'"
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+)
+
+// newTrust builds "warder trust".
+func newTrust(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust DIR",
+		Short: "Say in which directories agents may work",
+		Long: `Trust a directory: agents may take it, and what is below it, as their workspace.
+It needs your password. The root, your home directory and what holds warder's
+own files are never trusted. A directory called list or rm is given as ./list.`,
+		Example: `  warder trust ~/src/shop
+  warder trust list
+  warder trust rm ~/src/shop`,
+		Args:              oneArgument("DIR", "a directory"),
+		ValidArgsFunction: directories,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return changeTrust(cmd.Context(), env, api.OpTrustAdd, args[0], "trusted")
+		},
+	}
+	cmd.AddCommand(newTrustList(env), newTrustRemove(env))
+	return cmd
+}
+
+// changeTrust trusts a directory or ends that.
+func changeTrust(ctx context.Context, env *Env, op, dir, done string) error {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return usageError("%q is no directory: %v", dir, err)
+	}
+	if err := env.do(ctx, op, &api.TrustDir{Dir: path}, nil); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "%s %s\n", done, printable(path))
+	return err
+}
+
+// directories completes names of directories.
+func directories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}

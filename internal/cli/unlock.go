@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
+	"warder/internal/secret"
+)
+
+// unlocking are the flags of "warder unlock".
+type unlocking struct {
+	recovery, deviceSecret bool
+	kitFile                string
+}
+
+// newUnlock builds "warder unlock".
+func newUnlock(env *Env) *cobra.Command {
+	var o unlocking
+	cmd := &cobra.Command{
+		Use:   "unlock",
+		Short: "Open the account with your master password",
+		Long: `Open the account with your master password, which is read on this terminal and
+goes to a daemon that is started for it. With --recovery the recovery code of your
+kit opens the account and sets a new password; --device-secret also asks for the
+device secret of the kit, on a device that has none.`,
+		Example: `  warder unlock
+  warder unlock --recovery
+  warder unlock --recovery --device-secret`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), env)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.recovery, "recovery", false, "open it with the recovery code, and set a new password")
+	f.BoolVar(&o.deviceSecret, "device-secret", false, "with --recovery: type the device secret of the kit, too")
+	f.StringVar(&o.kitFile, "kit-file", "", "with --recovery: write the new kit to this new file")
+	return cmd
+}
+
+func (o *unlocking) run(ctx context.Context, env *Env) error {
+	if !o.recovery && (o.deviceSecret || o.kitFile != "") {
+		return usageError("--device-secret and --kit-file go with --recovery")
+	}
+	r, err := env.glance()
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	s, err := r.status(ctx)
+	switch {
+	case err != nil && codeOf(err) != api.Version:
+		return err
+	case r.install == nil:
+		return noAccount(r)
+	case s.Account.State == accountUnlocked && !o.recovery:
+		_, err := fmt.Fprintln(env.Out, accountText(&s))
+		return err
+	case r.install.Unattended:
+		return unlockUnattended(ctx, r)
+	}
+	c, err := env.person("unlock the account")
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if o.recovery {
+		return o.recover(ctx, r, c)
+	}
+	if err := r.unlockAt(ctx, c); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(env.Out, "unlocked")
+	return err
+}
+
+// unlockUnattended has the daemon of an unattended account open it again, which
+// takes a fresh one.
+func unlockUnattended(ctx context.Context, r *reach) error {
+	if _, err := stopDaemon(ctx, r.env); err != nil {
+		return err
+	}
+	r.close()
+	conn, err := r.startAndDial(ctx)
+	if err != nil {
+		return err
+	}
+	_ = conn.Close()
+	_, err = fmt.Fprintln(r.env.Out, "unlocked (unattended)")
+	return err
+}
+
+// person is the console of somebody who is to be asked for a password, and the
+// failure of everybody else. An agent that was given a terminal is told at once
+// that it has to fetch a person, rather than led to ask for the password.
+func (env *Env) person(act string) (*console, error) {
+	who, err := env.judgeSelf()
+	if err != nil {
+		return nil, err
+	}
+	if who.Verdict != verdictPerson {
+		return nil, api.Errorf(api.Denied, "only a person may %s, and this is %s: %s", act, who.Verdict, who.Why).
+			WithHint("a person has to do it, in a terminal of their own; to see the verdict: warder whoami")
+	}
+	c, err := env.console()
+	if err != nil {
+		return nil, noTerminal(err)
+	}
+	return c, nil
+}
+
+// recover opens the account with the recovery code, sets a new password and
+// prints the new kit.
+func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
+	kit, err := newKitTarget(c, o.kitFile)
+	if err != nil {
+		return err
+	}
+	defer kit.abandon()
+	values, err := o.proofs(c)
+	defer frame.DestroyAll(values)
+	if err != nil {
+		return err
+	}
+	started, got, err := r.launch(ctx, order{
+		op: api.OpStartRecover, in: api.StartUnlock{DeviceSecret: o.deviceSecret}, values: values,
+	})
+	defer frame.DestroyAll(got)
+	if err != nil {
+		return err
+	}
+	if err := kit.write(kitContent{account: started.Account, stateCode: started.StateCode, values: got, now: r.env.Now()}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(r.env.Out, "unlocked; the old recovery code does not work any more")
+	return err
+}
+
+// proofs asks for what a recovery takes, in the order of the operation.
+func (o *unlocking) proofs(c *console) ([]secret.Value, error) {
+	code, err := c.hidden("Recovery code (not shown): ")
+	if err != nil {
+		return nil, err
+	}
+	values := []secret.Value{code}
+	password, err := c.newPassword()
+	if err != nil {
+		return values, err
+	}
+	values = append(values, password)
+	if !o.deviceSecret {
+		return values, nil
+	}
+	device, err := c.hidden("Device secret (not shown): ")
+	if err != nil {
+		return values, err
+	}
+	return append(values, device), nil
+}

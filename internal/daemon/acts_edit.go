@@ -1,0 +1,457 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"warder/internal/api"
+	"warder/internal/vault"
+)
+
+// planItemEdit changes an item.
+func planItemEdit(r *request) (*act, error) {
+	var in api.ItemEdit
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := r.want(len(in.Set)); err != nil {
+		return nil, err
+	}
+	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	it, err := f.vault.Open(f.ID)
+	if err != nil {
+		return nil, err
+	}
+	e := &itemEdit{r: r, in: &in, found: f, it: it, before: it.Meta}
+	if err := e.prepare(); err != nil {
+		it.Destroy()
+		return nil, err
+	}
+	return &act{
+		needs: e.needs,
+		text:  fmt.Sprintf("change the item %s/%s: %s", f.vault.Name(), f.Name, strings.Join(e.says, ", ")),
+		run:   func(context.Context) (*api.Reply, error) { return changed(r, e.warnings(), e.run) },
+		close: it.Destroy,
+	}, nil
+}
+
+// itemEdit is an item on its way from one revision to the next. Everything but the values is in place when it is planned, so
+// what was decided about is what is saved.
+type itemEdit struct {
+	r      *request
+	in     *api.ItemEdit
+	found  found
+	it     *vault.Item
+	before vault.Meta
+	needs  []need
+	says   []string // what it does, for the person who is asked
+}
+
+func (e *itemEdit) say(format string, args ...any) {
+	e.says = append(e.says, fmt.Sprintf(format, args...))
+}
+
+// prepare applies all but the values, and collects what it takes.
+func (e *itemEdit) prepare() error {
+	e.needs = []need{toChange}
+	if e.r.mine(&e.before) {
+		e.needs = []need{toChangeOwn}
+	}
+	for _, step := range [...]func() error{e.rename, e.fields, e.hosts, e.commands, e.tags, e.level} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if len(e.says) == 0 {
+		return usage("nothing is to be changed")
+	}
+	return nil
+}
+
+func (e *itemEdit) rename() error {
+	if e.in.Rename == "" || e.in.Rename == e.it.Name {
+		return nil
+	}
+	if err := vault.CheckName("item name", e.in.Rename); err != nil {
+		return err
+	}
+	if !strings.EqualFold(e.in.Rename, e.it.Name) {
+		if err := wantFree(e.r, e.found.vault, e.in.Rename); err != nil {
+			return err
+		}
+	}
+	e.it.Name = e.in.Rename
+	e.say("call it %s", e.in.Rename)
+	return nil
+}
+
+// fields removes and adds fields; the values follow when it runs.
+func (e *itemEdit) fields() error {
+	for _, path := range e.in.Unset {
+		f := fieldAt(e.it, path)
+		if f == nil {
+			return e.r.missing("field", path)
+		}
+		if slices.ContainsFunc(e.in.Set, func(s api.FieldIn) bool { return e.it.Field(s.Section, s.Name) == f }) {
+			return usage("field %q is to be set and removed", path)
+		}
+		f.Value.Destroy()
+		section, name := f.Section, f.Name // f is about to stand for another one
+		e.it.Fields = slices.DeleteFunc(e.it.Fields, func(o vault.Field) bool { return o.Section == section && o.Name == name })
+		e.say("remove %s", path)
+	}
+	set := map[string]bool{}
+	for _, s := range e.in.Set {
+		f := e.it.Field(s.Section, s.Name)
+		switch {
+		case f == nil:
+			e.it.Fields = append(e.it.Fields, vault.Field{Section: s.Section, Name: s.Name})
+			f = &e.it.Fields[len(e.it.Fields)-1]
+		case f.Concealed && !s.Concealed:
+			e.needs = append(e.needs, toUnconceal)
+			e.say("mark %s as no secret", s.Name)
+		}
+		key := f.Section + "/" + f.Name
+		if set[key] {
+			return usage("field %q is to be set twice", s.Name)
+		}
+		set[key] = true
+		f.Concealed, f.NonSecret = s.Concealed, declared(e.r, s.Concealed)
+		e.say("set %s", s.Name)
+	}
+	return nil
+}
+
+func (e *itemEdit) hosts() error {
+	if e.in.Hosts == nil {
+		return nil
+	}
+	hosts, err := hostsOf(*e.in.Hosts)
+	if err != nil {
+		return err
+	}
+	for i, h := range hosts {
+		old := slices.IndexFunc(e.it.Hosts, func(o vault.Host) bool { return o.Host == h.Host })
+		if old >= 0 {
+			hosts[i] = e.it.Hosts[old] // with its methods and paths
+			continue
+		}
+		e.limit(toAddHost)
+		e.say("let it go to %s", h.Host)
+	}
+	if len(hosts) < len(e.it.Hosts) {
+		e.say("take hosts away")
+	}
+	e.it.Hosts = hosts
+	return nil
+}
+
+// commands replaces the commands. An empty list means any command, so emptying one widens most of all.
+func (e *itemEdit) commands() error {
+	if e.in.Commands == nil {
+		return nil
+	}
+	commands, err := commandsOf(*e.in.Commands)
+	if err != nil {
+		return err
+	}
+	if addsCommand(e.it.Commands, commands) {
+		e.limit(toAddCommand)
+	}
+	names := make([]string, len(commands))
+	for i, c := range commands {
+		names[i] = c.Path
+	}
+	if len(names) == 0 {
+		names = []string{"any command"}
+	}
+	e.say("let it be used by %s", strings.Join(names, " "))
+	e.it.Commands = commands
+	return nil
+}
+
+// addsCommand says whether after allows what before does not.
+func addsCommand(before, after []vault.Command) bool {
+	if len(after) == 0 {
+		return len(before) > 0
+	}
+	return slices.ContainsFunc(after, func(c vault.Command) bool {
+		return !slices.ContainsFunc(before, func(o vault.Command) bool { return o.Path == c.Path })
+	})
+}
+
+// addsHost says whether after allows what before does not.
+func addsHost(before, after []vault.Host) bool {
+	return slices.ContainsFunc(after, func(h vault.Host) bool {
+		return !slices.ContainsFunc(before, func(o vault.Host) bool { return o.Host == h.Host })
+	})
+}
+
+// limit adds a need that concerns what an agent may do with others' items: with its own it may do what it could have done when it
+// made them.
+func (e *itemEdit) limit(n need) {
+	if !e.r.mine(&e.before) {
+		e.needs = append(e.needs, n)
+	}
+}
+
+func (e *itemEdit) tags() error {
+	if e.in.Tags == nil {
+		return nil
+	}
+	tags, err := tagsOf(e.r, *e.in.Tags)
+	e.it.Tags = tags
+	e.say("set its tags")
+	return err
+}
+
+func (e *itemEdit) level() error {
+	if e.in.Level == nil {
+		return nil
+	}
+	level, err := vault.ParseLevel(*e.in.Level)
+	if err != nil {
+		return usage("%v", err)
+	}
+	e.it.Level = level
+	e.say("set its level from %s to %s", e.before.Level, level)
+	if level > vault.LevelUse && level != e.before.Level {
+		e.needs = append(e.needs, toPassUse)
+	}
+	now := e.r.levels(e.found.vault)
+	if now.raises(now.with(e.it.Meta)) {
+		e.limit(toRaise)
+	}
+	return nil
+}
+
+// changed makes a change and says how to take it back.
+func changed(r *request, warnings []string, change func() error) (*api.Reply, error) {
+	if err := change(); err != nil {
+		return nil, err
+	}
+	return &api.Reply{Output: api.Changed{Undo: r.id, Warnings: full(warnings)}}, nil
+}
+
+// warnings are what is weak about the new values, and that agents can use them: an agent may have made the item and chosen its
+// level.
+func (e *itemEdit) warnings() []string {
+	var warnings []string
+	for i, s := range e.in.Set {
+		if text := weakness(s.Name, e.r.values[i], s.Concealed); text != "" {
+			warnings = append(warnings, text)
+		}
+	}
+	if !e.r.isPerson() {
+		return warnings
+	}
+	level := e.r.levels(e.found.vault).with(e.it.Meta).of(e.it.ID, "")
+	switch {
+	case !isOpen(level):
+	case e.in.Level != nil && level > e.it.Level:
+		warnings = append(warnings, fmt.Sprintf("a project that links %s keeps it open to agents at level %s: level none closes it", e.it.Name, level))
+	case len(e.in.Set) > 0:
+		warnings = append(warnings, fmt.Sprintf("agents can use what is stored in %s: its level is %s", e.it.Name, level))
+	}
+	return warnings
+}
+
+// run puts the values in and saves.
+func (e *itemEdit) run() error {
+	for i, s := range e.in.Set {
+		value, err := e.r.values[i].Clone()
+		if err != nil {
+			return err
+		}
+		e.it.Field(s.Section, s.Name).Put(value)
+	}
+	e.it.Origin = e.r.origin()
+	e.r.facts["set"], e.r.facts["removed"] = len(e.in.Set), len(e.in.Unset)
+	if e.in.Level != nil {
+		e.r.facts["level"] = e.it.Level.String()
+	}
+	return e.found.vault.Save(e.it)
+}
+
+// planItemRemove puts an item into the trash.
+func planItemRemove(r *request) (*act, error) {
+	var in api.ItemName
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	needs := []need{toChange}
+	if r.mine(&f.Meta) {
+		needs = []need{toChangeOwn}
+	}
+	return &act{
+		needs: needs,
+		text:  fmt.Sprintf("remove the item %s/%s", f.vault.Name(), f.Name),
+		run: func(context.Context) (*api.Reply, error) {
+			return changed(r, nil, func() error { return f.vault.Trash(f.ID, r.origin()) })
+		},
+	}, nil
+}
+
+// planUndo takes back what one act did, by its tag.
+func planUndo(r *request) (*act, error) {
+	var in api.ItemUndo
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	u := &undo{r: r, tag: in.Tag}
+	if err := u.collect(); err != nil {
+		return nil, err
+	}
+	return &act{
+		needs: u.needs,
+		text:  fmt.Sprintf("take back the act %s: %s", in.Tag, strings.Join(u.says, ", ")),
+		run:   func(context.Context) (*api.Reply, error) { return u.run() },
+	}, nil
+}
+
+// undo is the taking back of an act.
+type undo struct {
+	r     *request
+	tag   string
+	in    []*vault.Vault // with something to take back
+	needs []need
+	says  []string
+}
+
+// collect finds what the act did. An agent takes back what it did itself; of all else there is nothing for it to find.
+func (u *undo) collect() error {
+	if u.tag == "" {
+		return usage("the tag of the act to take back is missing")
+	}
+	u.needs = []need{toChangeOwn}
+	if u.r.isPerson() {
+		u.needs = []need{toChange}
+	}
+	for _, v := range u.r.account.Vaults() {
+		before := len(u.says)
+		if err := u.collectIn(v); err != nil {
+			return err
+		}
+		if len(u.says) > before {
+			u.in = append(u.in, v)
+		}
+	}
+	if len(u.says) == 0 {
+		return u.r.missing("act", u.tag)
+	}
+	return nil
+}
+
+// keepsStages refuses to take a project away from under stages that other acts made.
+func (u *undo) keepsStages(now *levels, project *vault.Meta) error {
+	for _, id := range now.stages[project.ID] {
+		if s := now.metas[id]; s.Origin.Tag != u.tag {
+			return api.Errorf(api.Denied, "what the act made was added to since, so it can't be taken back as a whole").
+				WithHint("take it away piece by piece: warder project unset")
+		}
+	}
+	return nil
+}
+
+func (u *undo) collectIn(v *vault.Vault) error {
+	now := u.r.levels(v)
+	var after []vault.Meta
+	for _, m := range v.List() {
+		if m.Origin.Tag != u.tag {
+			continue
+		}
+		if o := m.Origin; !u.r.isPerson() && (o.By != vault.ByAgent || o.Client != u.r.who.Client) {
+			return u.r.missing("act", u.tag)
+		}
+		earlier, err := u.widens(v, &m)
+		if err != nil {
+			return err
+		}
+		if m.Kind == vault.KindProject && !earlier.Trashed.IsZero() {
+			if err := u.keepsStages(now, &m); err != nil {
+				return err
+			}
+		}
+		after = append(after, earlier)
+		u.says = append(u.says, fmt.Sprintf("%s %s/%s", m.Kind, v.Name(), m.Name))
+	}
+	if u.r.isPerson() && now.raises(now.with(after...)) {
+		u.needs = append(u.needs, toRaise)
+	}
+	return nil
+}
+
+// widens looks at what an object was before the act, and collects what going back to that takes of a person. It returns what it
+// will be.
+func (u *undo) widens(v *vault.Vault, m *vault.Meta) (vault.Meta, error) {
+	history, err := v.History(m.ID)
+	if err != nil {
+		return vault.Meta{}, err
+	}
+	at := slices.IndexFunc(history, func(o vault.Meta) bool { return o.Origin.Tag != u.tag })
+	if at < 0 { // the act made it
+		gone := *m
+		gone.Trashed = u.r.acts.now()
+		return gone, nil
+	}
+	earlier := history[at]
+	if u.r.isPerson() {
+		if addsHost(m.Hosts, earlier.Hosts) {
+			u.needs = append(u.needs, toAddHost)
+		}
+		if addsCommand(m.Commands, earlier.Commands) {
+			u.needs = append(u.needs, toAddCommand)
+		}
+		bared, err := bares(v, m, &earlier)
+		if err != nil {
+			return vault.Meta{}, err
+		}
+		if bared {
+			u.needs = append(u.needs, toUnconceal)
+		}
+	}
+	return earlier, nil
+}
+
+// bares says whether a secret of the present revision was none in an earlier one.
+func bares(v *vault.Vault, m, earlier *vault.Meta) (bool, error) {
+	now, err := v.Open(m.ID)
+	if err != nil {
+		return false, err
+	}
+	defer now.Destroy()
+	then, err := v.OpenRevision(m.ID, earlier.Rev())
+	if err != nil {
+		return false, err
+	}
+	defer then.Destroy()
+	for i := range then.Fields {
+		f := &then.Fields[i]
+		if o := now.Field(f.Section, f.Name); o != nil && o.Concealed && !f.Concealed {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (u *undo) run() (*api.Reply, error) {
+	count := 0
+	for _, v := range u.in {
+		n, err := v.Undo(u.tag, u.r.origin())
+		if err != nil {
+			return nil, err
+		}
+		count += n
+	}
+	u.r.facts["count"], u.r.facts["undid"] = count, u.tag
+	return &api.Reply{Output: api.ItemUndone{Count: count}}, nil
+}

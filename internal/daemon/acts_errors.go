@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+
+	"warder/internal/api"
+	"warder/internal/state"
+	"warder/internal/vault"
+)
+
+// vaultError is an error of the vault as a caller is told it. Those texts of the vault that name what the caller did not name
+// itself are for persons only. They are no causes either: the daemon's log is a file that agents may read.
+func vaultError(r *request, err error) error {
+	var known *api.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if e := typedError(r, err); e != nil {
+		return e
+	}
+	if e := storeError(err); e != nil {
+		return e
+	}
+	if hint := state.Hint(err); hint != "" {
+		return api.Errorf(api.Internal, "the account's files can't be used as they are").WithHint(hint).WithCause(err)
+	}
+	return err // logged, and told as an internal error without its text
+}
+
+// typedError tells of the vault's errors that have fields.
+func typedError(r *request, err error) *api.Error {
+	var (
+		name   *vault.NameError
+		item   *vault.ContentError
+		size   *vault.SizeError
+		alarm  *vault.AlarmError
+		newer  *vault.FormatError
+		wait   *vault.WaitError
+		weak   *vault.WeakPasswordError
+		unsafe *state.UnsafeError
+	)
+	switch {
+	case errors.As(err, &name):
+		return api.Errorf(api.Usage, "%v", name).WithHint("a name is up to 128 bytes without slash and control characters, and begins with neither - nor .")
+	case errors.As(err, &item) && r.isPerson():
+		return api.Errorf(api.Usage, "%v", err) // it says which field
+	case item != nil:
+		return api.Errorf(api.Usage, "%v", item)
+	case errors.As(err, &size):
+		if !r.isPerson() {
+			return api.Errorf(api.TooLarge, "%d bytes are too much, the limit is %d", size.Have, size.Max)
+		}
+		return api.Errorf(api.TooLarge, "%v", size)
+	case errors.As(err, &alarm):
+		if !r.isPerson() {
+			return api.Errorf(api.Integrity, "writing is stopped, because the store was changed by something other than warder")
+		}
+		return api.Errorf(api.Integrity, "%v", alarm).WithHint("see what was found and how to go on: warder status, warder repair")
+	case errors.As(err, &newer):
+		return api.Errorf(api.Version, "%v", newer).WithHint("install the newer warder")
+	case errors.As(err, &wait):
+		return api.Errorf(api.WrongPassword, "%v", wait).WithHint("wait, then type it again")
+	case errors.As(err, &weak):
+		return api.Errorf(api.Usage, "%v", weak).WithHint("take several words that nobody says together")
+	case errors.As(err, &unsafe):
+		return api.Errorf(api.Integrity, "%v", unsafe).WithHint(state.Hint(err))
+	}
+	return nil
+}
+
+// storeError tells of the vault's other errors.
+func storeError(err error) *api.Error {
+	switch {
+	case errors.Is(err, vault.ErrLocked):
+		return api.Errorf(api.Locked, "the account is locked")
+	case errors.Is(err, vault.ErrWrongPassword):
+		return api.Errorf(api.WrongPassword, "%v", vault.ErrWrongPassword)
+	case errors.Is(err, vault.ErrNotFound):
+		return api.Errorf(api.NotFound, "it is not there any more")
+	case errors.Is(err, vault.ErrExists):
+		return api.Errorf(api.Exists, "there is something of that name already")
+	case errors.Is(err, vault.ErrChanged):
+		return api.Errorf(api.Internal, "it was changed by somebody else meanwhile, and nothing was done").WithHint("look at it and try again")
+	case errors.Is(err, vault.ErrDamaged):
+		return api.Errorf(api.Integrity, "what is stored is %v", vault.ErrDamaged).WithHint("see what there is to do: warder repair")
+	case errors.Is(err, vault.ErrNotEnrolled):
+		return api.Errorf(api.Integrity, "%v", vault.ErrNotEnrolled).WithHint("take this device in: warder repair")
+	}
+	return nil
+}
+
+// usage is an error in the input.
+func usage(format string, args ...any) error {
+	return api.Errorf(api.Usage, "%s", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,265 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"warder/internal/api"
+	"warder/internal/audit"
+	"warder/internal/caller"
+	"warder/internal/seal"
+	"warder/internal/secret"
+	"warder/internal/state"
+	"warder/internal/vault"
+)
+
+// masterPassword opens every account that tests make.
+const masterPassword = "correct horse battery staple 77"
+
+// Callers as Admit would have judged them.
+func person() *client { return &client{id: caller.Identity{Verdict: caller.Person}} }
+
+func agent() *client {
+	return &client{id: caller.Identity{Verdict: caller.Agent, Client: "claude", Depth: 1, Masked: true}}
+}
+
+func subagent() *client {
+	return &client{id: caller.Identity{Verdict: caller.Agent, Client: "codex", Depth: 2, Masked: true}}
+}
+
+func unknown() *client { return &client{id: caller.Identity{Verdict: caller.Unknown, Masked: true}} }
+
+// scene is an account, a log, and the operations on them.
+type scene struct {
+	t       testing.TB
+	dir     string
+	acts    *acts
+	account *vault.Account // nil while locked
+	log     *audit.Log
+	logs    *state.Dir
+	ops     map[string]api.Op
+	now     time.Time
+	persons int // acts of persons that were noticed
+}
+
+// newScene makes one, in memory where that is possible.
+func newScene(t testing.TB) *scene {
+	t.Helper()
+	s := &scene{t: t, dir: tempDir(t), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	places, err := state.CreateDir(filepath.Join(s.dir, "state"))
+	must(t, err)
+	t.Cleanup(func() { places.Close() })
+	s.logs, err = places.Create("audit")
+	must(t, err)
+	t.Cleanup(func() { s.logs.Close() })
+	s.log, err = audit.Open(s.logs, audit.Options{})
+	must(t, err)
+	t.Cleanup(func() { s.log.Close() })
+	account, kit, err := vault.Create(vault.Config{
+		AccountDir: filepath.Join(s.dir, "account"), StateDir: filepath.Join(s.dir, "state"), KDF: seal.FloorKDF(),
+		Now: func() time.Time { return s.now },
+	}, value(t, masterPassword))
+	must(t, err)
+	kit.Destroy()
+	t.Cleanup(account.Lock)
+	s.account = account
+	s.acts = &acts{
+		account: func() (*vault.Account, error) {
+			if s.account == nil {
+				return nil, api.Errorf(api.Locked, "the account is locked")
+			}
+			return s.account, nil
+		},
+		log: s.log, person: func() { s.persons++ }, now: func() time.Time { return s.now }, state: places,
+	}
+	s.ops = s.acts.ops()
+	return s
+}
+
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "warder-acts-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value makes a secret that is wiped at the end of the test.
+func value(t testing.TB, text string) secret.Value {
+	t.Helper()
+	v, err := secret.New([]byte(text))
+	must(t, err)
+	t.Cleanup(v.Destroy)
+	return v
+}
+
+// result is what came back of a call.
+type result struct {
+	json   []byte
+	values []string
+	err    *api.Error
+}
+
+// do makes a call as the server does, without a connection.
+func (s *scene) do(who *client, op string, in any, values ...string) result {
+	s.t.Helper()
+	o, known := s.ops[op]
+	if !known {
+		s.t.Fatalf("no operation %s", op)
+	}
+	call := &api.Call{Op: op, Peer: who}
+	if in != nil {
+		text, err := json.Marshal(in)
+		must(s.t, err)
+		call.Input = text
+	}
+	if len(values) > o.Takes {
+		s.t.Fatalf("%s takes %d values", op, o.Takes)
+	}
+	for _, text := range values {
+		v, err := secret.New([]byte(text))
+		must(s.t, err)
+		call.Values = append(call.Values, v)
+	}
+	res := s.carryOut(o, call)
+	for _, v := range call.Values {
+		v.Destroy()
+	}
+	return res
+}
+
+func (s *scene) carryOut(o api.Op, call *api.Call) (res result) {
+	s.t.Helper()
+	var err error
+	if o.Stream != nil {
+		err = o.Stream(s.t.Context(), call, func(item any) error {
+			text, err := json.Marshal(item)
+			must(s.t, err)
+			res.json = append(append(res.json, text...), '\n')
+			return nil
+		})
+		res.err = s.told(err)
+		return res
+	}
+	reply, err := o.Call(context.Background(), call)
+	if res.err = s.told(err); err != nil || reply == nil {
+		return res
+	}
+	res.json, err = json.Marshal(reply.Output)
+	must(s.t, err)
+	if len(reply.Values) > 0 && !o.Returns {
+		s.t.Errorf("%s returns values that it does not declare", call.Op)
+	}
+	for _, v := range reply.Values {
+		must(s.t, v.Use(func(b []byte) { res.values = append(res.values, string(bytes.Clone(b))) }))
+		v.Destroy()
+	}
+	return res
+}
+
+// told is an error as the client is told it. One that is none of the table's is a mistake in these tests.
+func (s *scene) told(err error) *api.Error {
+	s.t.Helper()
+	if err == nil {
+		return nil
+	}
+	var e *api.Error
+	if !errors.As(err, &e) {
+		s.t.Fatalf("an error that no client can be told: %v", err)
+	}
+	if e.Message == "" || e.Hint == "" {
+		s.t.Errorf("an error without message or hint: %+v", e)
+	}
+	return e
+}
+
+// ok wants a call to succeed and reads its answer.
+func (s *scene) ok(res result, out any) {
+	s.t.Helper()
+	if res.err != nil {
+		s.t.Fatalf("%s: %s", res.err.Code, res.err.Message)
+	}
+	if out != nil {
+		must(s.t, json.Unmarshal(res.json, out))
+	}
+}
+
+// refused wants a call to end with a code.
+func (s *scene) refused(res result, code api.Code) {
+	s.t.Helper()
+	switch {
+	case res.err == nil:
+		s.t.Fatalf("it was done, want %s: %s", code, res.json)
+	case res.err.Code != code:
+		s.t.Fatalf("%s: %s, want %s", res.err.Code, res.err.Message, code)
+	}
+}
+
+// records are the records of the log.
+func (s *scene) records() []audit.Record {
+	s.t.Helper()
+	var list []audit.Record
+	for rec, err := range audit.Records(s.logs, 0) {
+		must(s.t, err)
+		list = append(list, rec)
+	}
+	return list
+}
+
+// events are the events of the last act, as "event decision outcome".
+func (s *scene) events() []string {
+	s.t.Helper()
+	all := s.records()
+	var list []string
+	for _, rec := range all {
+		if rec.ID == all[len(all)-1].ID {
+			list = append(list, strings.Join(strings.Fields(rec.Event+" "+rec.Decision+" "+rec.Outcome), " "))
+		}
+	}
+	return list
+}
+
+// add stores an item with one concealed field called token.
+func (s *scene) add(who *client, name, level, text string) api.ItemAdded {
+	s.t.Helper()
+	var out api.ItemAdded
+	s.ok(s.do(who, api.OpItemAdd, api.ItemAdd{
+		Name: name, Type: "api-token", Level: level, Fields: []api.FieldIn{{Name: "token", Concealed: true}},
+	}, text), &out)
+	return out
+}
+
+// held is the value of an item's token, read past everything.
+func (s *scene) held(name string) string {
+	s.t.Helper()
+	v, err := s.account.Vault(vault.DefaultVault)
+	must(s.t, err)
+	m, err := v.Find(vault.KindItem, seal.ID{}, name)
+	must(s.t, err)
+	it, err := v.Open(m.ID)
+	must(s.t, err)
+	defer it.Destroy()
+	var text string
+	must(s.t, it.Field("", "token").Value.Use(func(b []byte) { text = string(bytes.Clone(b)) }))
+	return text
+}

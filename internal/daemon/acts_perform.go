@@ -1,0 +1,192 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+	"unicode"
+
+	"warder/internal/api"
+	"warder/internal/secret"
+	"warder/internal/vault"
+)
+
+// request is one call of an operation, with all that is known of it before it is planned.
+type request struct {
+	lookup
+	acts   *acts
+	call   *api.Call
+	tool   string
+	id     string         // of the intent; what it changes is tagged with it, so that it also undoes the act
+	values []secret.Value // without the proof; the server's to destroy
+	proof  *secret.Value  // of presence, if one came
+	item   string         // the subject as the log may hold it
+	facts  map[string]any // about the outcome, for the log: no names, no values
+}
+
+// act is what a request comes down to.
+type act struct {
+	needs  []need
+	text   string // what it does: what a person is asked, as in "show the value of personal/github/token"
+	run    func(ctx context.Context) (*api.Reply, error)
+	stream func(ctx context.Context, send func(any) error) error
+	close  func() // wipes what the plan opened; may be nil
+}
+
+// perform carries out one operation: plan, decide, prove presence, record, run, record.
+func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send func(any) error) (*api.Reply, error) {
+	r, err := a.newRequest(op, call)
+	if err != nil {
+		return nil, err
+	}
+	if op.kind == changes || op.kind == beside {
+		a.changing.Lock()
+		defer a.changing.Unlock()
+	}
+	planned, err := r.plan(op)
+	r.item = r.sealed()
+	if lost := r.record(ctx, eventIntent, nil); lost != nil {
+		err = lost
+	}
+	if err != nil {
+		return nil, r.failed(ctx, eventInvalid, err)
+	}
+	if planned.close != nil {
+		defer planned.close()
+	}
+	if err := r.permit(ctx, planned); err != nil {
+		return nil, r.named(err)
+	}
+	reply, err := r.execute(ctx, planned, send)
+	if err != nil {
+		return nil, r.failed(ctx, eventFailed, err)
+	}
+	r.note(ctx, eventCompleted, outcomeOK)
+	return reply, nil
+}
+
+// newRequest takes a call in.
+func (a *acts) newRequest(op *operation, call *api.Call) (*request, error) {
+	c, err := clientOf(call)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{
+		acts: a, call: call, tool: op.name, id: newIntentID(), values: call.Values, facts: map[string]any{},
+		lookup: lookup{who: c.id, known: map[string]*levels{}},
+	}
+	if r.isPerson() && a.person != nil {
+		a.person()
+	}
+	return r, nil
+}
+
+// newIntentID makes the id of an intent. It holds a letter, so it is never taken for a record's number.
+func newIntentID() string { return "i" + strings.ToLower(rand.Text()[:15]) }
+
+// plan unlocks what the operation works on and plans it.
+func (r *request) plan(op *operation) (*act, error) {
+	account, err := r.acts.account()
+	switch {
+	case err == nil:
+		r.account = account
+	case op.kind == looks || op.kind == changes:
+		return nil, err
+	}
+	if err := r.takeProof(op); err != nil {
+		return nil, err
+	}
+	return op.plan(r)
+}
+
+// takeProof parts the proof of presence from the values. Only operations whose input embeds api.Act know the member.
+func (r *request) takeProof(op *operation) error {
+	var in api.Act
+	if op.takes == 0 || len(r.call.Input) == 0 || json.Unmarshal(r.call.Input, &in) != nil || !in.Presence {
+		return nil // what is wrong with the input is told when it is decoded
+	}
+	if len(r.values) == 0 {
+		return api.Errorf(api.Usage, "the proof of presence is missing: the master password is the last of the values")
+	}
+	last := len(r.values) - 1
+	r.proof, r.values = &r.values[last], r.values[:last]
+	return nil
+}
+
+// permit decides, and lets the act pass only with the decision recorded.
+func (r *request) permit(ctx context.Context, planned *act) error {
+	d := decide(r.who.Verdict, r.acts.unattended, planned.needs)
+	refusal := error(nil)
+	switch {
+	case d.effect == deny:
+		refusal = d.refusal()
+	case d.effect == ask && r.proof == nil:
+		refusal = api.Errorf(api.NeedsApproval, "%s", printable(planned.text)).WithHint("type the master password to allow exactly this")
+	case d.effect == ask:
+		if refusal = r.prove(); refusal != nil {
+			d.effect, d.reason = deny, "presence was not proved"
+		} else {
+			d.effect, d.reason = allow, "presence was proved with the master password"
+		}
+	}
+	if err := r.record(ctx, eventDecided, &d); err != nil {
+		return err
+	}
+	return refusal
+}
+
+// printable is a text that shows on a terminal what it says: names and paths in it may come from anywhere.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, text)
+}
+
+// prove verifies the proof of presence.
+func (r *request) prove() error {
+	if r.account == nil {
+		return api.Errorf(api.Locked, "the account is locked")
+	}
+	return vaultError(r, r.account.VerifyPassword(*r.proof))
+}
+
+// execute runs an act that was permitted.
+func (r *request) execute(ctx context.Context, planned *act, send func(any) error) (*api.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if planned.stream != nil {
+		return nil, planned.stream(ctx, send)
+	}
+	return planned.run(ctx)
+}
+
+// failed records that an act ended with an error, and returns that.
+func (r *request) failed(ctx context.Context, event string, err error) error {
+	err = r.named(vaultError(r, err))
+	r.note(ctx, event, outcomeOf(err))
+	return err
+}
+
+// origin is what the revisions of this act say of it.
+func (r *request) origin() vault.Origin {
+	if r.isPerson() {
+		return vault.Origin{By: vault.ByPerson, Tag: r.id}
+	}
+	return vault.Origin{By: vault.ByAgent, Client: r.who.Client, Tag: r.id}
+}
+
+// decode reads the input, and wants n values beside the proof.
+func (r *request) decode(into any) error { return r.call.Decode(into) }
+
+// want refuses another number of values than n.
+func (r *request) want(n int) error {
+	if len(r.values) != n {
+		return api.Errorf(api.Usage, "%s: %d values came, %d are wanted", r.tool, len(r.values), n)
+	}
+	return nil
+}

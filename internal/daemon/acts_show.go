@@ -1,0 +1,257 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
+	"warder/internal/secret"
+	"warder/internal/vault"
+)
+
+// answer is an act that only tells something.
+func answer(text string, output any) *act {
+	return &act{
+		needs: []need{toLook},
+		text:  text,
+		run:   func(context.Context) (*api.Reply, error) { return &api.Reply{Output: output}, nil },
+	}
+}
+
+// planItemList lists what the caller may know of.
+func planItemList(r *request) (*act, error) {
+	var in api.ItemListIn
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	list, err := r.vaults(in.Vault)
+	if err != nil {
+		return nil, err
+	}
+	out := api.ItemList{Items: []api.ItemRow{}}
+	for _, v := range list {
+		for _, m := range v.List(vault.KindItem) {
+			f := found{v, m}
+			if !m.Trashed.IsZero() || !r.sees(f) || in.Type != "" && string(m.Type) != in.Type || in.Tag != "" && !slices.Contains(m.Tags, in.Tag) {
+				continue
+			}
+			out.Items = append(out.Items, itemRow(r, f))
+		}
+	}
+	slices.SortStableFunc(out.Items, func(a, b api.ItemRow) int {
+		return strings.Compare(a.Vault+"/"+a.Name, b.Vault+"/"+b.Name)
+	})
+	r.facts["count"] = len(out.Items)
+	return answer("list items", out), nil
+}
+
+// row is an item in a list.
+func itemRow(r *request, f found) api.ItemRow {
+	row := api.ItemRow{
+		Name: f.Name, Vault: f.vault.Name(), Type: string(f.Type), Level: r.level(f).String(), State: string(f.State),
+		Tags: slices.Concat([]string{}, f.Tags), Hosts: []string{},
+		Open: isOpen(r.levels(f.vault).of(f.ID, r.who.Client)),
+	}
+	for _, h := range f.Hosts {
+		row.Hosts = append(row.Hosts, h.Host)
+	}
+	return row
+}
+
+// planItemShow shows an item, and with presence the values of it.
+func planItemShow(r *request) (*act, error) {
+	var in api.ItemShow
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	if in.Field != "" && !in.Reveal {
+		return nil, usage("a single field is for showing its value")
+	}
+	it, err := f.vault.Open(f.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := &shown{r: r, found: f, it: it, needs: []need{toLook}, text: fmt.Sprintf("show the item %s/%s", f.vault.Name(), f.Name)}
+	if err := s.choose(&in); err != nil {
+		it.Destroy()
+		return nil, err
+	}
+	return &act{
+		needs: s.needs, text: s.text, close: it.Destroy,
+		run: func(context.Context) (*api.Reply, error) { return s.run() },
+	}, nil
+}
+
+// shown is an item that is being shown, and which of its fields with their values.
+type shown struct {
+	r     *request
+	found found
+	it    *vault.Item
+	which []*vault.Field
+	needs []need
+	text  string
+}
+
+// choose says which values are wanted.
+func (s *shown) choose(in *api.ItemShow) error {
+	if !in.Reveal {
+		return nil
+	}
+	s.needs = append(s.needs, toReveal)
+	name := s.found.vault.Name() + "/" + s.found.Name
+	if in.Field != "" {
+		f := fieldAt(s.it, in.Field)
+		if f == nil {
+			return s.r.missing("field", in.Field)
+		}
+		s.which, s.text = []*vault.Field{f}, fmt.Sprintf("show the value of %s/%s", name, pathOf(f))
+		return nil
+	}
+	for i := range s.it.Fields {
+		if s.it.Fields[i].Value.Len() > 0 {
+			s.which = append(s.which, &s.it.Fields[i])
+		}
+	}
+	if len(s.which) > frame.MaxValues {
+		return api.Errorf(api.TooLarge, "%s has %d values, and at most %d are shown at once", name, len(s.which), frame.MaxValues).
+			WithHint("show them one by one: --field")
+	}
+	s.text = fmt.Sprintf("show all %d values of %s", len(s.which), name)
+	return nil
+}
+
+// pathOf is a field's "[section/]field".
+func pathOf(f *vault.Field) string {
+	if f.Section == "" {
+		return f.Name
+	}
+	return f.Section + "/" + f.Name
+}
+
+func (s *shown) run() (*api.Reply, error) {
+	out := api.ItemShown{
+		ItemRow: itemRow(s.r, s.found), Created: stamp(s.found.Created), Modified: stamp(s.found.Modified),
+		By: string(s.found.Origin.By), Client: s.found.Origin.Client, Commands: []api.Command{}, Fields: []api.ItemField{},
+	}
+	out.State = string(s.it.State)
+	for _, c := range s.found.Commands {
+		out.Commands = append(out.Commands, api.Command{Name: c.Name, Path: c.Path})
+	}
+	var values []secret.Value
+	for i := range s.it.Fields {
+		f := &s.it.Fields[i]
+		field := api.ItemField{
+			Section: f.Section, Name: f.Name, Concealed: f.Concealed, Set: f.Value.Len() > 0,
+			Ref: reference(s.found.vault, s.found.Name, f.Section, f.Name),
+		}
+		if slices.Contains(s.which, f) {
+			value, err := f.Value.Clone()
+			if err != nil {
+				destroy(values)
+				return nil, err
+			}
+			values, field.Revealed = append(values, value), true
+		}
+		out.Fields = append(out.Fields, field)
+	}
+	s.r.facts["revealed"] = len(values)
+	return &api.Reply{Output: out, Values: values}, nil
+}
+
+func destroy(values []secret.Value) {
+	for _, v := range values {
+		v.Destroy()
+	}
+}
+
+// stamp is a time as the wire has it; empty for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// planItemCheck says whether a value is there, without one (U-16).
+func planItemCheck(r *request) (*act, error) {
+	var in api.ItemCheck
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	it, err := f.vault.Open(f.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Destroy()
+	out := api.ItemChecked{}
+	if in.Field != "" {
+		field := fieldAt(it, in.Field)
+		if field == nil {
+			return nil, r.missing("field", in.Field)
+		}
+		out.Set = field.Value.Len() > 0
+	} else {
+		out.Set = slices.ContainsFunc(it.Fields, func(f vault.Field) bool { return f.Concealed && f.Value.Len() > 0 })
+	}
+	return answer("check whether a value is set", out), nil
+}
+
+// planItemHistory lists the revisions of an item.
+func planItemHistory(r *request) (*act, error) {
+	var in api.ItemName
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	f, err := findRemoved(r, in.Vault, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.vault.History(f.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := api.ItemHistory{Revisions: []api.ItemRevision{}}
+	for _, m := range list {
+		rev := m.Rev()
+		out.Revisions = append(out.Revisions, api.ItemRevision{
+			Rev: rev.String()[:16], Modified: stamp(m.Modified), By: string(m.Origin.By), Client: m.Origin.Client, Undo: m.Origin.Tag,
+		})
+	}
+	return answer("list the revisions of an item", out), nil
+}
+
+// findRemoved looks for an item, and if there is none for the last one of that name in the trash: an agent for its own.
+func findRemoved(r *request, vaultName, name string) (found, error) {
+	f, missing := r.find(vault.KindItem, vaultName, name)
+	if missing == nil {
+		return f, nil
+	}
+	list, err := r.vaults(vaultName)
+	if err != nil {
+		return f, err
+	}
+	for _, v := range list {
+		for _, m := range v.List(vault.KindItem) {
+			match := !m.Trashed.IsZero() && strings.EqualFold(m.Name, name) && (r.isPerson() || r.mine(&m))
+			if match && (f.vault == nil || m.Trashed.After(f.Trashed)) {
+				f = found{v, m}
+			}
+		}
+	}
+	if f.vault == nil {
+		return f, missing
+	}
+	return f, nil
+}

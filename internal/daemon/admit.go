@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+
+	"warder/internal/api"
+	"warder/internal/caller"
+)
+
+// client is the process on the other end of a connection, judged once when it connected. It is what Call.Peer holds.
+type client struct {
+	peer    *caller.Peer
+	id      caller.Identity
+	program fs.FileInfo // what it ran when it connected; nil if that can't be told
+}
+
+// errForeign says that another user's process connected.
+var errForeign = errors.New("the caller belongs to another user")
+
+// admit judges who connected. It is the server's Admit.
+func (d *Daemon) admit(nc *net.UnixConn) (peer any, release func(), err error) {
+	p, err := caller.PeerOf(nc)
+	if err != nil {
+		return nil, nil, fmt.Errorf("judging a caller: %w", err)
+	}
+	if uid := p.UID(); uid != uint32(os.Geteuid()) {
+		p.Close()
+		return nil, nil, fmt.Errorf("uid %d: %w", uid, errForeign)
+	}
+	id, err := d.tables.Judge(p, nil)
+	if err != nil {
+		p.Close()
+		return nil, nil, fmt.Errorf("judging a caller: %w", err)
+	}
+	return &client{peer: p, id: id, program: programOf(p.PID())}, p.Close, nil
+}
+
+// clientOf is who made the call. A connection may outlive the process that opened it, in the hands of one that was never
+// judged; such a one is told to go.
+func clientOf(call *api.Call) (*client, error) {
+	c, ok := call.Peer.(*client)
+	if !ok {
+		return nil, errors.New("a call without a judged caller")
+	}
+	if c.peer != nil && !c.peer.Alive() { // nil for one that came without a connection
+		return nil, api.Errorf(api.Denied, "the process that opened this connection has exited").
+			WithHint("connect to the daemon from the process that asks")
+	}
+	return c, nil
+}

@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"warder/internal/audit"
+	"warder/internal/platform"
+	"warder/internal/seal"
+	"warder/internal/vault"
+)
+
+// The daemon's own events.
+const (
+	eventStarted   = "daemon.started"
+	eventStopped   = "daemon.stopped"
+	eventReplaced  = "daemon.replaced"        // another daemon takes this one's place
+	eventRefused   = "daemon.replace_refused" // a process that may not wanted to
+	eventDisplaced = "daemon.displaced"       // a program held the socket's place without the lock
+	eventCreated   = "account.created"
+	eventUnlocked  = "account.unlocked"
+	eventRecovered = "account.recovered"
+	eventLocked    = "account.locked"
+)
+
+// auditDirName is the folder of the audit log in the state directory.
+const auditDirName = "audit"
+
+// journal keeps the daemon's own events.
+type journal struct{ *Daemon }
+
+// openAudit opens the log, which the lock makes this process's own.
+func (d journal) openAudit() error {
+	dir, err := d.state.Create(auditDirName)
+	if err != nil {
+		return placeError("the audit log's directory", err)
+	}
+	log, err := audit.Open(dir, audit.Options{
+		MaxSize: d.policy.auditSize, Generations: d.policy.auditGenerations, Now: d.clock.now, Log: d.log,
+	})
+	if err != nil {
+		_ = dir.Close()
+		return placeError("the audit log", err)
+	}
+	d.audit = log
+	d.onEnd(dir.Close)
+	d.onEnd(log.Close)
+	return nil
+}
+
+// auditHead is the log's end for the vault's manifests. While the account is opened there is no log yet.
+func (d journal) auditHead() (uint64, seal.Hash) {
+	if d.audit == nil {
+		return 0, seal.Hash{}
+	}
+	return d.audit.Head()
+}
+
+// recordOpening records that the account was opened. What can't be recorded is not done; only a new account stays, since
+// its kit has to reach the person.
+func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
+	_, err := d.audit.Append(ctx, audit.Record{
+		Event: o.how, Principal: principalOf(d.starter), Outcome: outcomeOK,
+		Data: dataOf(map[string]any{"pid": ownPID(), "account": o.account.ID().String(), "unattended": o.unattended, "wrong_before": o.wrong}),
+	})
+	switch {
+	case err == nil:
+		return nil
+	case o.kit != nil:
+		d.warn("the opening of the account could not be recorded: %v", err)
+		return nil
+	}
+	d.keep.account = nil
+	o.account.Lock()
+	if o.unattended {
+		d.warn("the unattended account stays locked, since its opening could not be recorded: %v", err)
+		return nil
+	}
+	return placeError("the audit log", err)
+}
+
+// beforeLock records that the account is locked and seals the log's state, while the key is there.
+func (d journal) beforeLock(a *vault.Account, reason string, by *client) {
+	d.note(context.Background(), eventLocked, by, map[string]any{"reason": reason})
+	d.checkpoint(a)
+}
+
+// checkpoint seals the log's state under the account's key. A failure is no reason not to go on: verifying tells.
+func (d journal) checkpoint(a *vault.Account) {
+	err := a.WithRoot(func(root seal.RootKey) error { return d.audit.Checkpoint(root, a.ID()) })
+	if err != nil {
+		d.warn("%v: see what it is: warder audit verify", err)
+	}
+}
+
+// note records an event of the daemon's. Nothing waits for it: what must not happen unrecorded uses Append.
+func (d journal) note(ctx context.Context, event string, by *client, data map[string]any) {
+	r := audit.Record{Event: event, Data: dataOf(data)}
+	if by != nil {
+		r.Principal = principalOf(by.id)
+	}
+	d.audit.Note(ctx, r)
+	d.log.LogAttrs(ctx, slog.LevelInfo, "lifecycle", slog.String("event", event), slog.Any("data", data))
+}
+
+// noteRefused records that a process wanted to take this daemon's place.
+func (d journal) noteRefused(ctx context.Context, c *client, why error) {
+	r := audit.Record{
+		Event: eventRefused, Principal: principalOf(c.id), Decision: "deny", Reason: why.Error(),
+		Data: dataOf(map[string]any{"pid": c.peer.PID()}),
+	}
+	d.audit.Note(ctx, r)
+}
+
+// displaced records that a program without the lock listened where the daemon's socket belongs.
+func (d journal) displaced(cred platform.PeerCred) {
+	d.warn("a program (pid %d) was listening at %s without being the daemon: find out what it is", cred.PID, d.opt.Socket)
+	d.note(context.Background(), eventDisplaced, nil, map[string]any{"pid": cred.PID, "uid": cred.UID, "socket": d.opt.Socket})
+}

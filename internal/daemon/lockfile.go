@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"warder/internal/api"
+	"warder/internal/platform"
+	"warder/internal/state"
+)
+
+const (
+	lockFile   = "daemon.lock" // held by the daemon for as long as it lives
+	holderFile = "daemon.json" // who holds it, for messages
+
+	// endTime is how long a daemon that ends may keep the lock.
+	endTime = 10 * time.Second
+	// lockPause is the wait between two tries.
+	lockPause = 20 * time.Millisecond
+)
+
+// holder is the content of holderFile. It is a note for people: the lock itself is what counts.
+type holder struct {
+	PID     int       `json:"pid"`
+	Socket  string    `json:"socket"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+}
+
+// claim makes this process the daemon of its place.
+type claim struct{ *Daemon }
+
+// takeLock takes the daemon's lock, which another daemon may be about to give up. It waits for no longer than patience, and
+// not for a daemon of which hopeless says that it stays.
+func (d claim) takeLock(ctx context.Context, patience time.Duration, hopeless func() error) error {
+	end := d.clock.moment()
+	for {
+		lock, err := d.state.TryLock(lockFile)
+		if err == nil {
+			d.onEnd(lock.Release)
+			return d.noteHolder()
+		}
+		if !errors.Is(err, state.ErrLocked) {
+			return placeError("the daemon's lock", err)
+		}
+		if err := hopeless(); err != nil {
+			return err
+		}
+		if d.clock.since(end) >= patience {
+			return d.stuck()
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the daemon's lock: %w", context.Cause(ctx))
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// noteHolder says in the state directory who holds the lock. A full disk is no reason not to serve.
+func (d claim) noteHolder() error {
+	text, err := json.Marshal(holder{PID: ownPID(), Socket: d.opt.Socket, Version: d.opt.Version, Started: d.begun.UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	if err := d.state.Replace(holderFile, append(text, '\n')); err != nil {
+		d.warn("who serves can't be noted: %v", err)
+	}
+	return nil
+}
+
+// holderPID is which process holds the lock, 0 if that is not known.
+func (d claim) holderPID() int {
+	text, err := d.state.Read(holderFile, 4<<10)
+	if err != nil {
+		return 0
+	}
+	var h holder
+	if json.Unmarshal(text, &h) != nil || h.PID <= 0 {
+		return 0
+	}
+	if _, err := platform.ReadProcStat(h.PID); platform.IsNoProcess(err) {
+		return 0
+	}
+	return h.PID
+}
+
+// stuck is the error about a daemon that keeps the lock and does not answer.
+func (d claim) stuck() error {
+	pid := d.holderPID()
+	if pid == 0 {
+		return api.Errorf(api.Unreachable, "another process holds the daemon's lock and does not let go").
+			WithHint("find out which and end it: fuser " + d.state.Path() + "/" + lockFile)
+	}
+	return api.Errorf(api.Unreachable, "the daemon that runs (pid %d) does not answer and does not end", pid).
+		WithHint(fmt.Sprintf("end it, then try again: kill -9 %d", pid))
+}
+
+// running is the error about a daemon that is well.
+func running(pid int) error {
+	return api.Errorf(api.Exists, "a daemon is running already (pid %d)", pid).WithHint("see what it does: warder status")
+}

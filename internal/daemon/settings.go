@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"warder/internal/caller"
+	"warder/internal/state"
+)
+
+const (
+	configFile  = "config.toml"
+	agentsFile  = "agents.toml"
+	configLimit = 1 << 20
+)
+
+// settings are what counts of the user's settings.
+type settings struct {
+	idle, max        time.Duration
+	auditSize        int64
+	auditGenerations int
+	pending          int // how much waits for a person's acceptance
+}
+
+// wishes are what the user wants, in files that others could have written.
+type wishes struct{ *Daemon }
+
+// loadSettings reads config.toml. It is read again while the daemon runs, so that what is stricter counts at once.
+func (d wishes) loadSettings() {
+	fresh, warnings := d.readSettings()
+	d.mu.Lock()
+	changed := d.policy != fresh
+	d.policy = fresh
+	d.mu.Unlock()
+	if changed {
+		for _, text := range warnings {
+			d.warn("%s", text)
+		}
+	}
+}
+
+// reload applies a changed config.toml to the open account. How the log is kept changes with the next start.
+func (d wishes) reload(k *keeper) {
+	d.loadSettings()
+	d.mu.Lock()
+	idle, most := d.policy.idle, d.policy.max
+	d.mu.Unlock()
+	k.limit(idle, most)
+}
+
+// readSettings reads what the user wants and what of it counts. Whoever can write the file could make it say anything, so
+// what widens beyond the defaults waits until a person accepts it: longer lock times, and an audit log that forgets sooner.
+func (d wishes) readSettings() (s settings, warnings []string) {
+	path := filepath.Join(d.opt.Config, configFile)
+	noEnvironment := func(string) string { return "" }
+	defaults, _, err := state.LoadSettings(nil, path, noEnvironment, nil)
+	if err != nil {
+		warnings = append(warnings, fmt.Sprintf("the default settings don't hold: %v", err))
+	}
+	text, err := d.readConfig(configFile)
+	own, ignored, parsed := state.LoadSettings(text, path, noEnvironment, nil)
+	if err := errors.Join(err, parsed); err != nil {
+		warnings = append(warnings, fmt.Sprintf("the settings don't count: %v", err))
+		own = defaults
+	}
+	for _, w := range ignored {
+		warnings = append(warnings, w.String())
+	}
+	wait := func(name string, from state.Origin, text, standard string) {
+		s.pending++
+		warnings = append(warnings, fmt.Sprintf("%v: %s = %s is wider than the default %s and waits for a person: warder policy accept", from, name, text, standard))
+	}
+	s.idle = atMost(own.LockIdle, defaults.LockIdle, "lock.idle", wait)
+	s.max = atMost(own.LockMax, defaults.LockMax, "lock.max", wait)
+	s.auditSize = atLeast(own.AuditMaxSize, defaults.AuditMaxSize, "audit.max_size", wait)
+	s.auditGenerations = int(atLeast(own.AuditGenerations, defaults.AuditGenerations, "audit.generations", wait))
+	return s, warnings
+}
+
+// waiting notes that a value waits for acceptance.
+type waiting func(name string, from state.Origin, text, standard string)
+
+// atMost is the user's value, or the default where that is less.
+func atMost[T cmp.Ordered](own, standard state.Setting[T], name string, wait waiting) T {
+	if own.Value > standard.Value {
+		wait(name, own.From, own.Text, standard.Text)
+		return standard.Value
+	}
+	return own.Value
+}
+
+// atLeast is the user's value, or the default where that is more.
+func atLeast[T cmp.Ordered](own, standard state.Setting[T], name string, wait waiting) T {
+	if own.Value < standard.Value {
+		wait(name, own.From, own.Text, standard.Text)
+		return standard.Value
+	}
+	return own.Value
+}
+
+// loadTables reads the agents that the user adds. A file that can't be read makes everybody unknown who is no agent: what it
+// adds is missing.
+func (d wishes) loadTables() {
+	path := filepath.Join(d.opt.Config, agentsFile)
+	text, err := d.readConfig(agentsFile)
+	if err != nil {
+		text = []byte("unreadable") // which is no TOML
+		d.warn("nobody counts as a person until %s can be read: %v", path, err)
+	}
+	tables, warnings, broken := caller.LoadTables(text, path)
+	if broken != nil && err == nil {
+		d.warn("nobody counts as a person until %s is right: %v", path, broken)
+	}
+	for _, w := range warnings {
+		if w.Pending {
+			d.tablesPending++
+		}
+		d.warn("%v", w)
+	}
+	d.tables = tables
+}
+
+// readConfig reads a file of the configuration directory; none is empty.
+func (d wishes) readConfig(name string) ([]byte, error) {
+	dir, err := state.OpenDir(d.opt.Config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close() //nolint:errcheck // nothing is written through it
+	text, err := dir.Read(name, configLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}

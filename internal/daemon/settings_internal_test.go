@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"warder/internal/caller"
+)
+
+// configured is a daemon with files of a user's.
+func configured(t *testing.T, files map[string]string) *Daemon {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "config")
+	must(t, os.Mkdir(dir, 0o700))
+	for name, text := range files {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	d := &Daemon{opt: Options{Config: dir}, log: slog.New(slog.NewTextHandler(new(bytes.Buffer), nil))}
+	wishes{d}.loadSettings()
+	wishes{d}.loadTables()
+	return d
+}
+
+// TestWhatWidensWaits reads settings: what is stricter than the defaults counts, what is wider waits and is named.
+func TestWhatWidensWaits(t *testing.T) {
+	t.Setenv("WARDER_LOCK_IDLE", "100h")
+	standard := settings{idle: 8 * time.Hour, max: 12 * time.Hour, auditSize: 50 << 20, auditGenerations: 3}
+	for name, c := range map[string]struct {
+		text   string
+		change func(s *settings)
+		warns  []string
+	}{
+		"nothing":  {"", func(*settings) {}, nil},
+		"stricter": {"[lock]\nidle = \"1h\"\nmax = \"2h\"\n", func(s *settings) { s.idle, s.max = time.Hour, 2*time.Hour }, nil},
+		"wider":    {"[lock]\nidle = \"9h\"\nmax = \"13h\"\n", func(s *settings) { s.pending = 2 }, []string{"config.toml:2: lock.idle", "config.toml:3: lock.max"}},
+		"one of each": {
+			"[lock]\nidle = \"1h\"\nmax = \"13h\"\n",
+			func(s *settings) { s.idle, s.pending = time.Hour, 1 },
+			[]string{"config.toml:3: lock.max"},
+		},
+		"a log that forgets": {
+			"[audit]\nmax_size = \"1MiB\"\ngenerations = 1\n", func(s *settings) { s.pending = 2 }, []string{"audit.max_size", "audit.generations"},
+		},
+		"a log that keeps more": {"[audit]\ngenerations = 9\n", func(s *settings) { s.auditGenerations = 9 }, nil},
+		"nonsense":              {"[lock]\nidle = \"yes\"\nmax = \"1h\"\n", func(s *settings) { s.max = time.Hour }, []string{"config.toml:2"}},
+		"no TOML":               {"idle: 1h\n", func(*settings) {}, []string{"the settings don't count"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := configured(t, map[string]string{configFile: c.text})
+			want := standard
+			c.change(&want)
+			if d.policy != want {
+				t.Errorf("got %+v, want %+v", d.policy, want)
+			}
+			all := strings.Join(d.warnings, "\n")
+			for _, part := range c.warns {
+				if !strings.Contains(all, part) {
+					t.Errorf("%q is not in %q", part, d.warnings)
+				}
+			}
+			if (len(c.warns) == 0) != (len(d.warnings) == 0) {
+				t.Errorf("warnings: %q", d.warnings)
+			}
+		})
+	}
+}
+
+// TestLooseSettingsDontCount leaves a file to everybody to write.
+func TestLooseSettingsDontCount(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "config")
+	must(t, os.Mkdir(dir, 0o700))
+	path := filepath.Join(dir, configFile)
+	must(t, os.WriteFile(path, []byte("[lock]\nidle = \"1h\"\n"), 0o600))
+	must(t, os.Chmod(path, 0o666))
+	d := &Daemon{opt: Options{Config: dir}, log: slog.New(slog.DiscardHandler)}
+	wishes{d}.loadSettings()
+	if d.policy.idle != 8*time.Hour || len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "loose mode") {
+		t.Errorf("idle %s, warnings %q", d.policy.idle, d.warnings)
+	}
+}
+
+// TestTheAgentsOfAUser reads what a user adds to the tables. A file that can't be read leaves nobody a person.
+func TestTheAgentsOfAUser(t *testing.T) {
+	verdict := func(d *Daemon) caller.Verdict {
+		id, err := d.tables.JudgeSelf(func(name string) string { return map[string]string{"MYBOT": "1"}[name] })
+		must(t, err)
+		return id.Verdict
+	}
+	added := configured(t, map[string]string{agentsFile: "version = 1\n[[agent]]\nclient = \"mybot\"\nmarks = [\"MYBOT=1\"]\n"})
+	if got := verdict(added); got != caller.Agent || len(added.warnings) > 0 {
+		t.Errorf("an added agent is %s; %q", got, added.warnings)
+	}
+	broken := configured(t, map[string]string{agentsFile: "version = \n"})
+	if got := verdict(broken); got == caller.Person || len(broken.warnings) == 0 {
+		t.Errorf("with a broken file: %s; %q", got, broken.warnings)
+	}
+	asks := configured(t, map[string]string{agentsFile: "version = 1\n[[terminal]]\nnames = [\"mine\"]\n"})
+	if asks.tablesPending == 0 {
+		t.Errorf("what a table can't do is not pending: %q", asks.warnings)
+	}
+}
+
+// TestStricterSettingsCountAtOnce changes the file below a daemon that runs.
+func TestStricterSettingsCountAtOnce(t *testing.T) {
+	d := configured(t, nil)
+	k := newKept(t)
+	write := func(text string) {
+		must(t, os.WriteFile(filepath.Join(d.opt.Config, configFile), []byte(text), 0o600))
+		wishes{d}.reload(k.keeper)
+	}
+	k.hands.pass(2 * time.Hour)
+	write("[lock]\nidle = \"3h\"\n")
+	if k.idle != 3*time.Hour || !k.isOpen() {
+		t.Errorf("idle %s, open %t", k.idle, k.isOpen())
+	}
+	write("[lock]\nidle = \"100h\"\n")
+	if k.idle != 8*time.Hour || d.policy.pending != 1 || len(d.warnings) != 1 {
+		t.Errorf("idle %s, %d pending, %q", k.idle, d.policy.pending, d.warnings)
+	}
+	write("[lock]\nidle = \"1h\"\n")
+	if k.isOpen() || d.policy.pending != 0 {
+		t.Error("what is over is still open")
+	}
+}
