@@ -1,7 +1,8 @@
 # Reads the output of verbose tests of several packages. Prints for each package
-# how many tests passed and were skipped, why, and which of them root ran again
-# as an ordinary user; all that a failed package printed, less what belongs to
-# tests that passed; and at last the counts of all.
+# how many tests passed and were skipped, why, which of them root ran again as
+# an ordinary user, and which worlds of processes could be built; all that a
+# failed package printed, less what belongs to tests that passed; and at last
+# the counts of all.
 
 # Which test the following lines belong to.
 /^=== (RUN|CONT|NAME) / { owner = $3; next }
@@ -30,6 +31,7 @@
 	if (match($0, /\.go:[0-9]+: /)) {
 		said[owner] = substr($0, RSTART + RLENGTH)
 		if (said[owner] ~ /^ran as uid [0-9]+: /) dropped[++drops] = said[owner]
+		if (said[owner] ~ /^world [a-z0-9-]+: /) dropped[++drops] = said[owner]
 	}
 }
 

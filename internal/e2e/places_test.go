@@ -1,0 +1,183 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"warder/internal/e2e/person"
+	"warder/internal/testkit"
+)
+
+// The places where people run warder: what works there, and what says in one
+// line what to do.
+
+// live stores a value, locks, unlocks and reveals it.
+func live(t *testing.T, h *house) {
+	t.Helper()
+	typed := token("typed-")
+	h.door.Begin(t, "warder item add mail --type password")
+	h.door.Answer(t, askStored, typed)
+	wantsShown(t, "add", h.door.Finish(t), 0, ``)
+	h.lock(t)
+	h.unlock(t)
+	wantsShown(t, "reveal", h.prove(t, "warder item show mail --reveal"), 0, typed)
+	h.whole(t, true)
+}
+
+// TestU156_container: the shell is the first process, and there is no keyring,
+// no bus and no runtime directory.
+func TestU156_container(t *testing.T) {
+	notWithRace(t)
+	w, p := person.Container(t, person.Shell{Terminal: "runner"})
+	h, _ := moveIn(t, w, p, "warder setup")
+	wantsShown(t, "whoami", p.Run(t, "warder whoami"), 0, `^person`)
+	live(t, h)
+}
+
+// TestU156_entered: one shell sets up inside of a container, another one comes in
+// from outside and finds the same daemon.
+func TestU156_entered(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	pid := h.status(t).Daemon.PID
+	h.door = h.Enter(t, person.Shell{Terminal: "runner"})
+	wantsShown(t, "whoami", h.door.Run(t, "warder whoami"), 0, `^person`)
+	if s := h.status(t); s.Daemon.PID != pid {
+		t.Errorf("another daemon: %+v, it was %d", s, pid)
+	}
+	live(t, h)
+}
+
+// TestU148_ordinary: an ordinary user with nothing but a home, which takes the
+// usual places. The program is installed, and nothing is open to others, whatever
+// the umask.
+func TestU148_ordinary(t *testing.T) {
+	o := ordinaryUser()
+	o.Env = []string{"WARDER_HOME="}
+	w := start(t, o)
+	p := w.Terminal(t, person.Shell{})
+	p.Run(t, "umask 0")
+	installed := filepath.Join(w.Home(), ".local", "bin", "warder")
+	p.Begin(t, "warder setup")
+	p.Expect(t, `Install warder as `+regexp.QuoteMeta(installed)+`\? \[Y/n\] `)
+	p.Type(t, "\n")
+	h := &house{World: w, door: p, password: token("correct horse ")}
+	p.Answer(t, askNew, h.password)
+	p.Answer(t, askAgain, h.password)
+	wantsShown(t, "setup", p.Finish(t), 0, `not in PATH`)
+	live(t, h)
+	if s := h.status(t); !s.Daemon.SameBinary {
+		t.Errorf("the daemon is not the installed program: %+v", s)
+	}
+	files := h.mustRun(t, `find "$HOME" -mindepth 1 ! -type l -perm /077 ! -path '*/bin*'; find "$HOME" -name vaults -o -name audit`)
+	for line := range strings.Lines(files) {
+		if path := strings.TrimSpace(line); !strings.HasSuffix(path, "/vaults") && !strings.HasSuffix(path, "/audit") && !plain(path, w.Home()) {
+			t.Errorf("open to others: %s", path)
+		}
+	}
+	if !strings.Contains(files, "audit") {
+		t.Errorf("found no log in %s: the search shows nothing", w.Home())
+	}
+}
+
+// plain reports whether a path is one of the folders above warder's own, which
+// it makes as any program does.
+func plain(path, home string) bool {
+	rel, err := filepath.Rel(home, path)
+	return err == nil && (rel == ".local" || rel == ".local/share" || rel == ".local/state" || rel == ".config" || !strings.Contains(path, "warder"))
+}
+
+// TestU155_readOnlyHome: where the home can't be written to, setup says so and
+// what to do, and doing that works.
+func TestU155_readOnlyHome(t *testing.T) {
+	o := ordinaryUser()
+	w := start(t, o)
+	p := w.Terminal(t, person.Shell{})
+	p.Run(t, "chmod 500 ~")
+	p.Begin(t, "WARDER_HOME= warder setup --no-install")
+	p.Answer(t, askNew, "correct horse battery staple 8")
+	p.Answer(t, askAgain, "correct horse battery staple 8")
+	wantsShown(t, "setup in a read-only home", p.Finish(t), 1, `(?m)^warder: hint: .+\n\z`)
+	h, _ := moveIn(t, w, p, "warder setup --no-install")
+	live(t, h)
+}
+
+// TestAnotherUser: another user's account is out of reach, in one line, and
+// nothing of it is shown.
+func TestAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to be two users")
+	}
+	h := newHouse(t, person.Options{UID: testkit.UID})
+	other := person.Command{Argv: []string{h.Warder(), "item", "list"}, UID: testkit.UID + 1, Dir: "/"}
+	r := h.Run(t, other)
+	if r.Status == 0 || strings.Count(r.Stderr, "\n") > 2 || !strings.Contains(r.Stderr, "warder: hint: ") {
+		t.Errorf("another user: %+v", r)
+	}
+	// Root passes every mode, and is refused all the same.
+	other.UID = -1
+	r = h.Run(t, other)
+	if r.Status == 0 || !strings.Contains(r.Stderr, "warder: hint: ") {
+		t.Errorf("root: %+v", r)
+	}
+	live(t, h)
+}
+
+// TestU159_upgrade: another build of warder comes to a machine where the old one
+// runs. Until it is recorded, the old one stays.
+func TestU159_upgrade(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	f, err := os.OpenFile(h.Warder(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("a newer one"); err != nil { // behind the end: it runs as before
+		t.Fatal(err)
+	}
+	f.Close()
+	before := h.status(t).Daemon
+	wantsShown(t, "the new client and the old daemon", h.door.Run(t, "warder item list"), 0, ``)
+	wantsShown(t, "setup", h.door.Run(t, "warder setup"), 0, `recorded anew`)
+	if s := h.status(t); s.Daemon.PID != before.PID || s.Daemon.SameBinary {
+		t.Errorf("after setup: %+v, was %+v", s, before)
+	}
+	wantsShown(t, "restart", h.door.Run(t, "warder daemon restart"), 0, ``)
+	if s := h.status(t); s.Daemon.PID == before.PID || !s.Daemon.SameBinary || s.Account.State != "locked" {
+		t.Errorf("after the restart: %+v", s)
+	}
+	h.unlock(t)
+	live(t, h)
+}
+
+// TestHangUp closes the window while warder asks for a password: nothing of it
+// stays behind, and the account is as it was.
+func TestHangUp(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	h.lock(t)
+	other := h.Terminal(t, person.Shell{Terminal: "xterm"})
+	other.Begin(t, "warder unlock")
+	other.Expect(t, askProof)
+	other.Close()
+	until(t, "the command ends", func() bool {
+		return !strings.Contains(h.door.Run(t, "ps -eo args").Output, "warder unlock")
+	})
+	if s := h.status(t); s.Account.State != "locked" {
+		t.Errorf("after a hang-up: %+v", s)
+	}
+	h.unlock(t)
+}
+
+// TestSetupGivenUp: a setup that was broken off leaves nothing that a second one
+// stumbles over.
+func TestSetupGivenUp(t *testing.T) {
+	w := start(t, person.Options{})
+	p := w.Terminal(t, person.Shell{})
+	p.Begin(t, "warder setup")
+	p.Answer(t, askNew, "\x03")
+	wantsShown(t, "given up", p.Finish(t), 130, ``)
+	wantsShown(t, "status", p.Run(t, "warder status"), 0, `warder setup`)
+	h, _ := moveIn(t, w, p, "warder setup")
+	live(t, h)
+}
