@@ -37,24 +37,19 @@ type opened struct {
 	RSS                        int64 // KiB, after the unlock
 }
 
-// row is one line of the table: what was asked, what was measured.
-type row struct {
-	what, budget string
-	got          string
-	ratio        float64 // of the budget; at most 1 is met
-}
-
-func vaultPart(dir string) error {
+func vaultPart(r *report, dir string) error {
+	r.step("vault: making %d items", vaultItems)
 	if err := fillVault(dir); err != nil {
 		return err
 	}
 	var runs []opened
-	for range rounds {
-		r, err := openFresh(dir)
+	for n := range rounds {
+		r.step("vault: opening them in a fresh process, %d of %d", n+1, rounds)
+		o, err := openFresh(dir)
 		if err != nil {
 			return err
 		}
-		runs = append(runs, r)
+		runs = append(runs, o)
 	}
 	sync, err := syncTime(dir)
 	if err != nil {
@@ -62,8 +57,8 @@ func vaultPart(dir string) error {
 	}
 	median := func(f func(opened) time.Duration) time.Duration {
 		all := make([]time.Duration, len(runs))
-		for i, r := range runs {
-			all[i] = f(r)
+		for i, o := range runs {
+			all[i] = f(o)
 		}
 		slices.Sort(all)
 		return all[len(all)/2]
@@ -73,33 +68,20 @@ func vaultPart(dir string) error {
 	rss := runs[len(runs)/2].RSS
 	write := median(func(r opened) time.Duration { return r.Write })
 	const syncs = 10 // item, shard and root: file and folder each; seen state twice: file and folder
-	show([]row{
+	r.show([]row{
 		timed("open 10,000 items of 1 KiB (unlock less Argon2id)", 500*time.Millisecond, open),
 		timed("list 10,000 items from memory", 50*time.Millisecond, median(func(r opened) time.Duration { return r.List })),
 		timed(fmt.Sprintf("one durable write less %d fsyncs of %s", syncs, sync), 3*time.Millisecond, max(0, write-syncs*sync)),
 		{"resident after unlock", "60 MiB", fmt.Sprintf("%.1f MiB", float64(rss)/1024), float64(rss) / (60 * 1024)},
 	})
+	r.step("vault: unlocking an account with one item")
 	small, err := smallUnlock(filepath.Join(dir, "small"))
 	if err != nil {
 		return err
 	}
-	show([]row{timed(fmt.Sprintf("unlock of one item less Argon2id (%s)", argon.Round(time.Millisecond)), 100*time.Millisecond, small)})
-	fmt.Printf("  durable write as a whole: %s\n", write.Round(10*time.Microsecond))
+	r.show([]row{timed(fmt.Sprintf("unlock of one item less Argon2id (%s)", argon.Round(time.Millisecond)), 100*time.Millisecond, small)})
+	fmt.Fprintf(r.out, "  durable write as a whole: %s\n", write.Round(10*time.Microsecond))
 	return nil
-}
-
-func timed(what string, budget, got time.Duration) row {
-	return row{what, budget.String(), got.Round(10 * time.Microsecond).String(), float64(got) / float64(budget)}
-}
-
-func show(rows []row) {
-	for _, r := range rows {
-		verdict := "met"
-		if r.ratio > 1 {
-			verdict = "MISSED"
-		}
-		fmt.Printf("  %5.2f of the budget  %-6s  %-62s %10s  (budget %s)\n", r.ratio, verdict, r.what, r.got, r.budget)
-	}
 }
 
 func benchConfig(dir string) vault.Config {
