@@ -18,11 +18,9 @@ var linkedModules = []string{
 	"github.com/pelletier/go-toml/v2",
 	"github.com/spf13/cobra",
 	"github.com/spf13/pflag",
-	"github.com/tink-crypto/tink-go/v2",
 	"golang.org/x/crypto",
 	"golang.org/x/sys",
 	"golang.org/x/text",
-	"google.golang.org/protobuf", // by tink
 }
 
 // notLinked are packages of the standard library that a command line does not

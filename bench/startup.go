@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
+
+	"warder/internal/secret"
+	"warder/internal/vault"
 )
 
 const (
@@ -32,18 +37,38 @@ func startupPart(r *report, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(home) //nolint:errcheck // a temporary folder
-	warder := func(args ...string) *exec.Cmd {
+	warder := program(func(args ...string) *exec.Cmd {
 		cmd := exec.Command(exe, args...) //nolint:noctx // ends by itself
 		cmd.Env = []string{"WARDER_HOME=" + home, "HOME=" + home, "PATH=/usr/bin:/bin"}
 		return cmd
-	}
-	if out, err := warder("setup", "--headless", "--no-install", "--json").CombinedOutput(); err != nil {
-		return fmt.Errorf("setup: %w: %s", err, out)
+	})
+	if _, err := warder.output("setup", "--headless", "--no-install", "--json"); err != nil {
+		return err
 	}
 	defer func() { _ = warder("daemon", "stop").Run() }()
-	if out, err := warder("item", "list").CombinedOutput(); err != nil { // the daemon is warm from here on
-		return fmt.Errorf("item list: %w: %s", err, out)
+	if _, err := warder.output("item", "list"); err != nil { // the daemon is warm from here on
+		return err
 	}
+	if err := startTimes(r, warder); err != nil {
+		return err
+	}
+	return daemonMemory(r, warder, home)
+}
+
+// program runs warder with arguments.
+type program func(args ...string) *exec.Cmd
+
+// output runs it to its end.
+func (p program) output(args ...string) ([]byte, error) {
+	out, err := p(args...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("warder %s: %w: %s", args[0], err, out)
+	}
+	return out, nil
+}
+
+// startTimes compares commands with a process that does nothing.
+func startTimes(r *report, warder program) error {
 	medians, err := takeTurns([]func() *exec.Cmd{
 		func() *exec.Cmd { return exec.CommandContext(context.Background(), "/bin/true") },
 		func() *exec.Cmd { return warder("version") },
@@ -60,6 +85,52 @@ func startupPart(r *report, dir string) error {
 		times("warder status, the daemon running", statusMax, medians[2], bare),
 		times("warder whoami, the daemon running", statusMax, medians[3], bare),
 	})
+	return nil
+}
+
+// daemonMemory measures the daemon with a large account.
+func daemonMemory(r *report, warder program, home string) error {
+	if _, err := warder.output("daemon", "stop"); err != nil {
+		return err
+	}
+	r.step("startup: storing %d items", vaultItems)
+	pw, err := os.ReadFile(filepath.Join(home, "state", "unattended", "password"))
+	if err != nil {
+		return err
+	}
+	password, err := secret.New(pw)
+	if err != nil {
+		return err
+	}
+	defer password.Destroy()
+	account, err := vault.Open(benchConfig(home), password)
+	if err != nil {
+		return err
+	}
+	err = fillItems(account.Vaults()[0])
+	account.Lock()
+	if err != nil {
+		return err
+	}
+	if _, err := warder.output("item", "list"); err != nil { // starts the daemon, which opens the account
+		return err
+	}
+	out, err := warder.output("status", "--json")
+	if err != nil {
+		return err
+	}
+	var status struct{ Daemon struct{ PID int } }
+	if err := json.Unmarshal(out, &status); err != nil {
+		return err
+	}
+	rss, err := resident(strconv.Itoa(status.Daemon.PID))
+	if err != nil {
+		return err
+	}
+	r.show([]row{{
+		fmt.Sprintf("daemon resident with %d items", vaultItems), "80 MiB",
+		fmt.Sprintf("%.1f MiB", float64(rss)/1024), float64(rss) / (80 * 1024),
+	}})
 	return nil
 }
 

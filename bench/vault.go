@@ -103,14 +103,20 @@ func fillVault(dir string) error {
 	}
 	defer a.Lock()
 	kit.Destroy()
-	v := a.Vaults()[0]
+	return fillItems(a.Vaults()[0])
+}
+
+// fillItems adds the items, some hundreds a write.
+func fillItems(v *vault.Vault) error {
 	const batch = 500
 	for at := 0; at < vaultItems; at += batch {
 		items := make([]*vault.Item, batch)
 		for i := range items {
-			if items[i], err = benchItem(at + i); err != nil {
+			item, err := benchItem(at + i)
+			if err != nil {
 				return err
 			}
+			items[i] = item
 		}
 		if err := v.Save(items...); err != nil {
 			return err
@@ -167,7 +173,7 @@ func vaultChild(args []string) error {
 	if f := a.Findings(); len(f) > 0 {
 		return fmt.Errorf("findings: %s", f[0].Text)
 	}
-	if o.RSS, err = resident(); err != nil {
+	if o.RSS, err = resident("self"); err != nil {
 		return err
 	}
 	v := a.Vaults()[0]
@@ -190,9 +196,9 @@ func vaultChild(args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
-// resident is this process's resident memory in KiB; 0 where the system does not tell.
-func resident() (int64, error) {
-	status, err := os.ReadFile("/proc/self/status")
+// resident is the resident memory of a process, a pid or "self", in KiB; 0 where the system does not tell.
+func resident(process string) (int64, error) {
+	status, err := os.ReadFile(filepath.Join("/proc", process, "status"))
 	if os.IsNotExist(err) {
 		return 0, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -23,7 +22,7 @@ import (
 const keySize = 32
 
 // WrappedKeySize is the length of a wrapped key: nonce 12, ciphertext 32, tag 16.
-const WrappedKeySize = 12 + keySize + 16
+const WrappedKeySize = sivNonce + keySize + sivTag
 
 // derive makes size bytes of key from a secret (HKDF-SHA256, RFC 5869). The
 // caller wipes the result.
@@ -59,28 +58,21 @@ func authenticate(key []byte, parts ...[]byte) [sha256.Size]byte {
 // twice then shows only that two keys are equal, which random keys are not. The
 // box is nonce, ciphertext, tag; the nonce is drawn inside from crypto/rand.
 func wrap(kek, plain, aad []byte) ([]byte, error) {
-	aead, err := subtle.NewAESGCMSIV(kek)
+	nonce := make([]byte, sivNonce, WrappedKeySize)
+	rand.Read(nonce)
+	box, err := sivSeal(kek, nonce, plain, aad)
 	if err != nil {
 		return nil, fmt.Errorf("wrapping a key: %w", err)
 	}
-	box, err := aead.Encrypt(plain, aad)
-	if err != nil {
-		return nil, fmt.Errorf("wrapping a key: %w", err)
-	}
-	return box, nil
+	return append(nonce, box...), nil
 }
 
 // unwrap opens what wrap made. The caller wipes the result.
 func unwrap(kek, box, aad []byte) ([]byte, error) {
-	aead, err := subtle.NewAESGCMSIV(kek)
-	if err != nil {
-		return nil, fmt.Errorf("unwrapping a key: %w", err)
-	}
-	plain, err := aead.Decrypt(box, aad)
-	if err != nil {
+	if len(box) < sivNonce {
 		return nil, ErrOpen
 	}
-	return plain, nil
+	return sivOpen(kek, box[:sivNonce], box[sivNonce:], aad)
 }
 
 const (
