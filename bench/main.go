@@ -31,7 +31,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"vault", vaultPart}, {"audit", auditPart}, {"startup", startupPart}}
+	return []part{{"vault", vaultPart}, {"audit", auditPart}, {"caller", callerPart}, {"startup", startupPart}}
 }
 
 // usageError says what is wrong with the arguments.

@@ -29,8 +29,8 @@ const (
 	OpExport = "export" // Export → Exported, the text as values, one after the other
 
 	OpTrustList   = "trust.list"   // nothing → TrustList
-	OpTrustAdd    = "trust.add"    // TrustDir → nothing
-	OpTrustRemove = "trust.rm"     // TrustDir → nothing
+	OpTrustAdd    = "trust.add"    // TrustDir → TrustDir, the directory without links
+	OpTrustRemove = "trust.rm"     // TrustDir → TrustDir, the directory that was trusted
 	OpAuditTail   = "audit.tail"   // AuditTail → stream of audit records as F2 writes them
 	OpAuditShow   = "audit.show"   // AuditShow → stream of audit records
 	OpAuditVerify = "audit.verify" // nothing → AuditReport
@@ -53,13 +53,15 @@ const (
 
 // Act is what the input of an operation that needs presence embeds.
 //
-// Without a proof the daemon answers such an operation with [NeedsApproval] and, as the message, what the act does. A
-// client that has a person before it shows that text, reads the master password from the terminal that it opens itself,
-// and sends the same input again with Presence set and the password as the last of the values: so one proof serves one
-// act, and this very one.
+// Without a proof the daemon answers such an operation with [NeedsApproval], what the act does as the message, and the
+// hash of the act. A client that has a person before it shows that text, reads the master password from the terminal that
+// it opens itself, and sends the same input again with Presence and Hash set and the password as the last of the values.
+// The daemon plans the act anew. If that is another one by now, because a name has come to stand for something else, it
+// answers NeedsApproval again, with the new text and hash: so one proof serves one act, and the very one that was shown.
 type Act struct {
-	Presence bool `json:"presence,omitempty"`
+	Presence bool   `json:"presence,omitempty"`
+	Hash     string `json:"hash,omitempty"`
 }
 
-// Prove says that the proof of presence goes with the input.
-func (a *Act) Prove() { a.Presence = true }
+// Prove says that the proof of presence for the act of that hash goes with the input.
+func (a *Act) Prove(hash string) { a.Presence, a.Hash = true, hash }

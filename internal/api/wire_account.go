@@ -161,8 +161,10 @@ type AuditReport struct {
 	OK       bool            `json:"ok"`
 	Events   uint64          `json:"events"`
 	Segments int             `json:"segments"`
-	Full     bool            `json:"full"` // each record was proved with the account's key
+	Full     bool            `json:"full"`             // each record was proved with the account's key
+	Proved   uint64          `json:"proved,omitempty"` // from this record on it was; 0: the account is locked
 	FirstBad *AuditBad       `json:"first_bad,omitempty"`
+	Hint     string          `json:"hint,omitempty"` // how to go on, where that is not: warder audit seal
 	Breaks   []AuditDeclared `json:"breaks,omitempty"`
 }
 

@@ -11,6 +11,14 @@ type ProjectRow struct {
 	Vault  string   `json:"vault"`
 	Level  string   `json:"level"`
 	Stages []string `json:"stages"`
+	Tags   []string `json:"tags"` // "by-agent" if an agent made it
+	Maker
+}
+
+// Maker says whose hand was last on something.
+type Maker struct {
+	By     string `json:"by"`     // "person", "agent" or "import"; empty if the revision that would tell is not kept any more
+	Client string `json:"client"` // of an agent, if it is known
 }
 
 // ProjectShowIn asks for a project, or one stage of it.
@@ -30,7 +38,9 @@ type ProjectShown struct {
 type StageShown struct {
 	Name      string          `json:"name"`
 	Level     string          `json:"level"`
+	Tags      []string        `json:"tags"` // "by-agent" if an agent made it
 	Variables []StageVariable `json:"variables"`
+	Maker
 }
 
 // StageVariable is a variable without its value.
@@ -40,6 +50,7 @@ type StageVariable struct {
 	Set       bool   `json:"set"`
 	Level     string `json:"level"`
 	Ref       string `json:"ref"` // the reference that it stands for; empty if it has a value of its own
+	Maker            // who set it
 }
 
 // StageIn makes a stage, or changes the level of one. Without a stage it means the project.

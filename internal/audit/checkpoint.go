@@ -148,10 +148,81 @@ func (c *checkpoints) thin() {
 // checkpoint would cover that up.
 var ErrBehind = errors.New("the audit log is behind its newest checkpoint")
 
+// ErrNoCheckpoints says that the log's checkpoints are gone or not this
+// account's, although there were some. To begin anew would cover that up.
+var ErrNoCheckpoints = errors.New("the audit log's checkpoints are missing")
+
+// contradicts returns ErrBehind if the log is not the one of which the marks
+// were noted. Records that were rotated away can't be compared.
+func contradicts(w *writer, marks []Mark) error {
+	segs, err := segments(w.dir)
+	if err != nil {
+		return err
+	}
+	for _, m := range marks {
+		if m.Seq < w.tip.oldest {
+			continue
+		}
+		held, err := holds(w.dir, segs, m)
+		if err == nil && (m.Seq > w.tip.state.Seq || !held) {
+			err = ErrBehind
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holds looks for a record, from the end of its segment: marks are of late.
+func holds(dir *state.Dir, segs []segment, m Mark) (found bool, err error) {
+	at := -1
+	for i, s := range segs {
+		if s.first <= m.Seq {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false, nil
+	}
+	f, err := dir.OpenRead(segmentName(segs[at].first))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = linesBackward(f, segs[at].size, func(l tailLine) (enough bool) {
+		seq, ok := seqOf(l.text)
+		found = ok && l.whole && seq == m.Seq && seal.HashOf(l.text) == m.Head
+		return found
+	})
+	return found, err
+}
+
+// resumeCheckpoints is checkpoint for a log of which the account has signed
+// marks before, if it has any.
+func resumeCheckpoints(w *writer, marks []Mark) error {
+	w.sealed = w.sealed || len(marks) > 0
+	err := contradicts(w, marks)
+	if err == nil {
+		err = w.checkpoint(false)
+	}
+	if errors.Is(err, ErrBehind) || errors.Is(err, ErrNoCheckpoints) {
+		w.root = seal.RootKey{} // no rotation covers it up either
+		if w.damage == "" {
+			w.damage = err.Error()
+		}
+	}
+	return err
+}
+
 // checkpoint seals the present state. Only one that confirms a break goes over
-// those that contradict it.
+// those that contradict it, or takes the place of those that are missing.
 func (w *writer) checkpoint(broken bool) error {
 	file, err := readCheckpoints(w.dir)
+	gone := errors.Is(err, errCheckpoints) || err == nil && (file.account != w.account || len(file.list) == 0)
+	if gone && w.sealed && !broken {
+		return fmt.Errorf("sealing an audit checkpoint: %w", ErrNoCheckpoints)
+	}
 	switch {
 	case errors.Is(err, errCheckpoints):
 		// They prove nothing any more; the manifests' signed heads do.
@@ -169,6 +240,7 @@ func (w *writer) checkpoint(broken bool) error {
 			return fmt.Errorf("sealing an audit checkpoint: %w", ErrBehind)
 		}
 		if newest.seq == now.seq && newest.genuine(w.root, w.account) {
+			w.sealed = true
 			return nil // it says the same
 		}
 	}
@@ -180,5 +252,6 @@ func (w *writer) checkpoint(broken bool) error {
 	if err := w.store.Replace(checkpointsFile, file.encode()); err != nil {
 		return fmt.Errorf("sealing an audit checkpoint: %w", err)
 	}
+	w.sealed = true
 	return nil
 }

@@ -52,6 +52,7 @@ type writer struct {
 	file     appender     // the current segment, once something was to be written
 	root     seal.RootKey // seals a checkpoint at a rotation while it is alive
 	account  seal.ID
+	sealed   bool   // there must be checkpoints
 	stopped  error  // why nothing can be written any more
 	rotation error  // why the last segment could not be begun
 	damage   string // what start found, until it is declared

@@ -231,6 +231,79 @@ func TestCheckpointsStayFew(t *testing.T) {
 	}
 }
 
+// TestSignedLog is a log whose heads the account has signed. No checkpoint covers
+// up that it is another, or that its checkpoints are gone.
+func TestSignedLog(t *testing.T) {
+	s := newScene(t)
+	l := s.open(audit.Options{})
+	must(t, l.Checkpoint(s.root, s.account))
+	s.add(l, 5)
+	seq, head := l.Head()
+	mark := audit.Mark{Seq: seq, Head: head}
+	s.add(l, 5)
+	must(t, l.Checkpoint(s.root, s.account))
+	must(t, l.Close())
+
+	keep := func(*scene) {}
+	for name, c := range map[string]struct {
+		change func(*scene)
+		marks  []audit.Mark
+		want   error
+		cause  audit.Cause
+	}{
+		"nothing": {keep, []audit.Mark{mark}, nil, ""},
+		"removed": {func(c *scene) {
+			for _, name := range append(c.segments(), "key", "checkpoints") {
+				c.remove(name)
+			}
+		}, []audit.Mark{mark}, audit.ErrBehind, audit.Cut},
+		"no checkpoints":            {func(c *scene) { c.remove("checkpoints") }, []audit.Mark{mark}, audit.ErrNoCheckpoints, audit.Key},
+		"damaged checkpoints":       {func(c *scene) { c.write("checkpoints", nil) }, []audit.Mark{mark}, audit.ErrNoCheckpoints, audit.Key},
+		"another record":            {keep, []audit.Mark{{Seq: 5, Head: seal.Hash{1}}}, audit.ErrBehind, audit.Tamper},
+		"a record that is no more":  {keep, []audit.Mark{mark, {Seq: 11, Head: head}}, audit.ErrBehind, audit.Cut},
+		"the first checkpoint ever": {func(c *scene) { c.remove("checkpoints") }, nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c2 := s.copy()
+			c2.t = t
+			c.change(c2)
+			l := c2.open(audit.Options{MaxSize: 2000})
+			err := l.Checkpoint(c2.root, c2.account, c.marks...)
+			if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
+				t.Errorf("sealing: %v, want %v", err, c.want)
+			}
+			if damaged := l.Status().Damage != ""; damaged != (c.want != nil) {
+				t.Errorf("damage: %q", l.Status().Damage)
+			}
+			verify := func() audit.Report {
+				return c2.verifyWith(audit.VerifyOptions{Root: c2.root, Account: c2.account, Marks: c.marks})
+			}
+			r := verify()
+			if c.cause == "" {
+				c2.wantReport("signed", r, 0, "")
+				if r.Full != (name == "nothing") || r.Proved == 0 {
+					t.Errorf("full %t, proved from %d on", r.Full, r.Proved)
+				}
+				return
+			}
+			if r.OK || r.FirstBad.Cause != c.cause {
+				t.Errorf("%s, want %s", show(r), c.cause)
+			}
+			if c.cause == audit.Key {
+				c2.add(l, 8) // over a rotation
+				if r := verify(); r.OK {
+					t.Error("a rotation covers it up")
+				}
+			}
+			_, err = l.Seal(t.Context(), c2.root, c2.account, c.marks...)
+			must(t, err)
+			if l.Status().Damage != "" {
+				t.Errorf("declared, and still damaged: %s", l.Status().Damage)
+			}
+		})
+	}
+}
+
 func TestCheckpointFileIsJudged(t *testing.T) {
 	s := newScene(t).fill(5)
 	file := s.read("checkpoints")

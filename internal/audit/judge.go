@@ -57,9 +57,15 @@ func (j *judge) begin(segs []segment, from int) {
 		j.expect, j.report.First = segs[from].first, segs[0].first
 	}
 	j.from = j.expect
-	j.report.Full = len(j.checkpoints) > 0
 	j.row.most = j.expect + uint64(total(segs[from:]))/uint64(minLine) + 1
 	j.err = j.row.start(j.checkpoints, j.expect, j.report.Break != nil)
+	// The record that declares a break is proved by its own checkpoint.
+	proved := j.expect
+	if j.report.Break != nil {
+		proved++
+	}
+	j.report.Full = j.row.at > 0 && j.row.at <= proved
+	j.report.Proved = j.row.at
 }
 
 // part judges one part of a segment.
@@ -275,7 +281,7 @@ func (j *judge) end() {
 	case j.expect == 1:
 	case j.noCheckpoint != "":
 		j.bad(j.report.First, Key, j.noCheckpoint)
-	case j.report.Full && j.row.at == 0:
+	case len(j.checkpoints) > 0 && j.row.at == 0:
 		j.bad(j.report.First, Key, "no checkpoint reaches the log")
 	}
 }

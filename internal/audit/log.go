@@ -134,12 +134,17 @@ func (l *Log) Reopen() error {
 // before lock, and at setup before anything is recorded. From a checkpoint on,
 // Verify with the root key proves each record; what is older it pins as it was.
 // The log keeps the handle of root and seals one at each rotation too, as long as
-// the caller has not destroyed the key. An error, such as ErrBehind, is no reason
+// the caller has not destroyed the key.
+//
+// Marks are states of the log that the account has signed. A log that does not
+// hold them is ErrBehind, and one with marks or an earlier checkpoint of this
+// process, but without the file, ErrNoCheckpoints: neither is covered up by a new
+// checkpoint, Status has the damage, and Seal declares it. An error is no reason
 // not to unlock.
-func (l *Log) Checkpoint(root seal.RootKey, account seal.ID) error {
+func (l *Log) Checkpoint(root seal.RootKey, account seal.ID, marks ...Mark) error {
 	return l.onDisk(func(w *writer) error {
 		w.root, w.account = root, account
-		return w.checkpoint(false)
+		return resumeCheckpoints(w, marks)
 	})
 }
 
@@ -147,11 +152,12 @@ func (l *Log) Checkpoint(root seal.RootKey, account seal.ID) error {
 // byte, its hashes go into the first record of a new segment, EventSealed, and a
 // checkpoint under the root key confirms that record, so that nobody else can
 // declare a break. Afterwards Verify judges from there on and keeps telling of
-// the break. It fails with ErrIntact if Verify finds nothing wrong.
-func (l *Log) Seal(ctx context.Context, root seal.RootKey, account seal.ID) (b Break, err error) {
+// the break. It fails with ErrIntact if Verify finds nothing wrong, with the marks
+// as in [VerifyOptions].
+func (l *Log) Seal(ctx context.Context, root seal.RootKey, account seal.ID, marks ...Mark) (b Break, err error) {
 	err = l.onDisk(func(w *writer) error {
 		w.root, w.account = root, account
-		b, err = w.seal(ctx)
+		b, err = w.seal(ctx, marks)
 		return err
 	})
 	return b, err

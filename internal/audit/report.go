@@ -39,9 +39,13 @@ type Report struct {
 	OK       bool   `json:"ok"`
 	Events   uint64 `json:"events"`   // records found right, up to the first bad
 	Segments int    `json:"segments"` // files
-	// Full says that the root key was there, so that MACs and checkpoints were
-	// checked and not just the chain.
-	Full     bool   `json:"full"`
+	// Full says that the root key was there and a checkpoint reaches the oldest
+	// record that is judged, so that the MAC of each was checked and not just the
+	// chain.
+	Full bool `json:"full"`
+	// Proved is the first record whose MAC was checked, 0 if there is no key. What
+	// is older is pinned by a checkpoint as it was when that was sealed.
+	Proved   uint64 `json:"proved,omitempty"`
 	FirstBad *Bad   `json:"first_bad,omitempty"`
 	First    uint64 `json:"first"` // the oldest record that is kept
 	Last     uint64 `json:"last"`  // the last record found right

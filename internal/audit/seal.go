@@ -10,21 +10,22 @@ import (
 var ErrIntact = errors.New("the audit log is whole")
 
 // seal declares a break if there is one.
-func (w *writer) seal(ctx context.Context) (Break, error) {
+func (w *writer) seal(ctx context.Context, marks []Mark) (Break, error) {
 	if w.stopped != nil {
 		return Break{}, fmt.Errorf("sealing the audit log: %w", w.stopped)
 	}
-	report, err := Verify(ctx, w.dir, VerifyOptions{Root: w.root, Account: w.account})
+	report, err := Verify(ctx, w.dir, VerifyOptions{Root: w.root, Account: w.account, Marks: marks})
 	if err != nil {
 		return Break{}, err
 	}
 	if report.OK {
 		return Break{}, ErrIntact
 	}
+	root := w.root // which a rotation gives up whose checkpoint is refused
 	if err := w.declare(report.FirstBad); err != nil {
 		return Break{}, fmt.Errorf("sealing the audit log: %w", err)
 	}
-	w.damage = ""
+	w.root, w.damage = root, ""
 	return Break{Sealed: w.tip.state.Seq, FirstBad: report.FirstBad}, w.checkpoint(true)
 }
 

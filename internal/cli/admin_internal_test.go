@@ -246,16 +246,17 @@ func TestNewPasswordGivesUp(t *testing.T) {
 
 func TestTrust(t *testing.T) {
 	f := newFake(t, answers{
-		api.OpTrustAdd: proved("trust a directory", reply(nil)), api.OpTrustRemove: reply(nil),
-		api.OpTrustList: reply(api.TrustList{Dirs: []string{"/src"}}),
+		api.OpTrustAdd:    proved("trust a directory", reply(api.TrustDir{Dir: "/real/src"})),
+		api.OpTrustRemove: reply(api.TrustDir{Dir: "/real/src"}),
+		api.OpTrustList:   reply(api.TrustList{Dirs: []string{"/src"}}),
 	})
 	f.person(typed{question: "Master password: ", answer: testPassword})
-	f.run("", "trust", "sub/..").want(t, 0, "trusted /")
+	f.run("", "trust", "sub/..").want(t, 0, "trusted /real/src\n")
 	if in := f.last().input; !strings.Contains(in, `"dir":"/`) || strings.Contains(in, "..") {
 		t.Errorf("the input is %s", in)
 	}
 	f.run("", "trust", "list", "--json").want(t, 0, `{"dirs":["/src"]}`)
-	f.run("", "trust", "rm", "/src").want(t, 0, "no longer trusted: /src")
+	f.run("", "trust", "rm", "/src").want(t, 0, "no longer trusted: /real/src\n")
 	f.run("", "trust").want(t, 2, "DIR")
 	f.run("", "trust", "a", "b").want(t, 2, `"b" is too much`)
 }
@@ -311,7 +312,7 @@ func TestRepair(t *testing.T) {
 	f.run("", "repair", "new-device", "x").want(t, 2, "takes no id")
 	f.person(typed{question: "Master password: ", answer: testPassword})
 	f.run("", "repair", "adopt", "abc").want(t, 0, "got an older revision  x")
-	if diff := cmp.Diff(`{"presence":true,"do":"adopt","id":"abc"}`, f.last().input); diff != "" {
+	if diff := cmp.Diff(`{"presence":true,"hash":"hash of repair","do":"adopt","id":"abc"}`, f.last().input); diff != "" {
 		t.Error(diff)
 	}
 }

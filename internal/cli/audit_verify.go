@@ -52,11 +52,19 @@ func printReport(env *Env, report *api.AuditReport) error {
 	}
 	if bad := report.FirstBad; bad != nil {
 		fmt.Fprintf(env.Out, "%s at seq %d: %s: %s\n", env.paint(red, "broken"), bad.Seq, printable(bad.Cause), printable(bad.Text))
-		_, err := fmt.Fprintln(env.Out, "To keep the broken part as evidence and go on: warder audit seal")
+		hint := "To keep the broken part as evidence and go on: warder audit seal"
+		if report.Hint != "" {
+			hint = printable(report.Hint)
+		}
+		_, err := fmt.Fprintln(env.Out, hint)
 		return err
 	}
 	proof := "each one proved with the account's key"
-	if !report.Full {
+	switch {
+	case report.Full:
+	case report.Proved > 0:
+		proof = fmt.Sprintf("proved with the account's key from seq %d on", report.Proved)
+	default:
 		proof = "by the chain alone, since the account is locked"
 	}
 	word := env.paint(green, "whole")

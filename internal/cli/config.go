@@ -36,6 +36,28 @@ type setting struct {
 	Origin  string `json:"origin"`
 	Default string `json:"default"`
 	Doc     string `json:"doc"`
+	Waits   bool   `json:"waits"` // it does not count yet
+}
+
+// waitsText says of a setting that waits what that means.
+const waitsText = "the daemon goes on with the default until a person has accepted it, which a later version will offer"
+
+// waiting says whether the value of an option waits for a person: whoever can
+// write the file could make it say anything, so what keeps the account open for
+// longer than the default does not count by itself.
+func waiting(s *state.Settings, name string) bool {
+	none := func(string) string { return "" }
+	standard, _, err := state.LoadSettings(nil, "", none, nil)
+	if err != nil {
+		return false
+	}
+	switch name {
+	case "lock.idle":
+		return s.LockIdle.Value > standard.LockIdle.Value
+	case "lock.max":
+		return s.LockMax.Value > standard.LockMax.Value
+	}
+	return false
 }
 
 // settings are the settings as this command sees them.
@@ -73,7 +95,7 @@ func (s *settings) all() []setting {
 	var list []setting
 	for _, o := range state.Options() {
 		text, from, _ := s.values.Lookup(o.Name)
-		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc})
+		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc, waiting(&s.values, o.Name)})
 	}
 	return list
 }

@@ -26,6 +26,9 @@ func newConfigGet(env *Env) *cobra.Command {
 				return err
 			}
 			s.warn(env)
+			if x.Waits {
+				warn(env.Err, "%s waits: %s", x.Name, waitsText)
+			}
 			if asJSON {
 				return printJSON(env.Out, x)
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,22 @@ func TestConfig(t *testing.T) {
 	f.run("", "config", "set", "lock.idle", "1s").want(t, 2, "outside")
 	f.run("", "config", "set", "lock.never", "1").want(t, 7, "no setting", "warder config list")
 	f.run("", "config", "get", "lock.never").want(t, 7)
+	delete(f.env, "WARDER_LOCK_IDLE")
+	f.run("", "config", "set", "lock.idle", "24h").want(t, 0, "lock.idle = 24h", "warder: warning: lock.idle = 24h waits, for it is over 8h", "a person has accepted it")
+	f.run("", "config", "list").want(t, 0, "config.toml:2  waits: 8h counts")
+	f.run("", "config", "list", "--json").want(t, 0, `"name":"lock.idle","value":"24h"`, `"waits":true`)
+	f.run("", "config", "get", "lock.idle").want(t, 0, "24h\n", "warning: lock.idle waits")
+	if s := f.run("", "config", "set", "lock.idle", "8h"); s.status != 0 || s.errors != "" {
+		t.Errorf("the default waits: %+v", s)
+	}
+	for _, plain := range [][]string{{"audit.generations", "9"}, {"audit.max_size", "60MiB"}, {"lock.max", "1h"}} {
+		if s := f.run("", append([]string{"config", "set"}, plain...)...); s.status != 0 || s.errors != "" {
+			t.Errorf("%q waits: %+v", plain, s)
+		}
+	}
+	if s := f.run("", "config", "list", "--json"); strings.Contains(s.out, `"waits":true`) {
+		t.Errorf("something waits: %s", s.out)
+	}
 	if err := os.WriteFile(filepath.Join(f.home, "config", "config.toml"), []byte("lock = = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

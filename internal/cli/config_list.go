@@ -8,9 +8,10 @@ import (
 func newConfigList(env *Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the settings and where each value came from",
-		Long:    `List the settings, each with its value and where that came from. What could not be used is said on standard error.`,
+		Use:   "list",
+		Short: "List the settings and where each value came from",
+		Long: `List the settings, each with its value and where that came from, and those whose
+value does not count yet marked. What could not be used is said on standard error.`,
 		Example: `  warder config list`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -24,7 +25,11 @@ func newConfigList(env *Env) *cobra.Command {
 			}
 			rows := columns{}
 			for _, x := range s.all() {
-				rows.add(x.Name, x.Value, x.Origin)
+				mark := ""
+				if x.Waits {
+					mark = "waits: " + x.Default + " counts"
+				}
+				rows.add(x.Name, x.Value, x.Origin, mark)
 			}
 			return rows.print(env.Out)
 		},

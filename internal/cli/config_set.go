@@ -20,7 +20,9 @@ func newConfigSet(env *Env) *cobra.Command {
 		Use:   "set NAME VALUE",
 		Short: "Change one setting in config.toml",
 		Long: `Change one setting in config.toml, and nothing else there: comments and order stay.
-A value that the setting can't have is refused and nothing is written.`,
+A value that the setting can't have is refused and nothing is written. A lock time
+over the default is written and waits: it counts only after a person has accepted it,
+which a later version will offer.`,
 		Example: `  warder config set lock.idle 2h
   warder config set guard.mode closed`,
 		Args:              exactly("a setting and a value", "NAME", "VALUE"),
@@ -43,7 +45,8 @@ func setSetting(env *Env, name, value string) error {
 		return api.Errorf(api.NotFound, "there is no setting %q", name).WithHint("see which there are: warder config list")
 	}
 	none := func(string) string { return "" }
-	if _, _, err := state.LoadSettings(nil, "", none, map[string]string{name: value}); err != nil {
+	wanted, _, err := state.LoadSettings(nil, "", none, map[string]string{name: value})
+	if err != nil {
 		return usageError("%s can't be %q: %s", name, value, strings.TrimPrefix(err.Error(), "flag --"+name+": ")).
 			WithHint("what it means: " + options[i].Doc)
 	}
@@ -61,6 +64,9 @@ func setSetting(env *Env, name, value string) error {
 	}
 	if x, err := s.one(name); err == nil && x.Value != value {
 		warn(env.Err, "%s is still %s, from %s", name, x.Value, x.Origin)
+	}
+	if waiting(&wanted, name) {
+		warn(env.Err, "%s = %s waits, for it is over %s: %s", name, value, options[i].Default, waitsText)
 	}
 	_, err = fmt.Fprintf(env.Out, "%s = %s\n", name, printable(value))
 	return err

@@ -12,6 +12,7 @@ import (
 	"warder/internal/api"
 	"warder/internal/api/frame"
 	"warder/internal/daemon"
+	"warder/internal/platform"
 )
 
 // newDaemon builds "warder daemon" and the commands below it.
@@ -199,24 +200,40 @@ The account is locked then, unless it is an unattended one.`,
 		Args:              noArguments,
 		ValidArgsFunction: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			if _, err := stopDaemon(ctx, env); err != nil {
-				return err
-			}
-			r, err := env.reach()
-			if err != nil {
-				return err
-			}
-			defer r.close()
-			started, got, err := r.launch(ctx, order{op: api.OpStart})
-			frame.DestroyAll(got)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(env.Out, "the daemon runs as pid %d\n", started.PID)
-			return nil
+			return restart(cmd.Context(), env)
 		},
 	}
+}
+
+func restart(ctx context.Context, env *Env) error {
+	if _, err := stopDaemon(ctx, env); err != nil {
+		return err
+	}
+	r, err := env.glance()
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	started, got, err := r.launch(ctx, order{op: api.OpStart})
+	frame.DestroyAll(got)
+	if codeOf(err) == api.Exists {
+		// Another command was quicker, which is as good if it started the same.
+		if s, asked := r.status(ctx); asked == nil && s.Daemon.Running && s.Daemon.SameBinary {
+			started.PID, err = s.Daemon.PID, nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "the daemon runs as pid %d\n", started.PID)
+	return err
+}
+
+// hasEnded reports whether a daemon that listens no more has written its last,
+// as far as can be seen here. A zombie has.
+func hasEnded(pid int) bool {
+	stat, err := platform.ReadProcStat(pid)
+	return err != nil || stat.State == 'Z'
 }
 
 // stopPatience is how long a daemon may take to end, and stopPause how long between two looks.
@@ -225,7 +242,8 @@ const (
 	stopPause    = 20 * time.Millisecond
 )
 
-// stopDaemon ends the daemon and waits until it is gone. It reports whether one was running.
+// stopDaemon ends the daemon and waits until it is gone, or until another one
+// is in its place. It reports whether one was running.
 func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 	r, err := env.glance()
 	if err != nil {
@@ -239,16 +257,23 @@ func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	pid := 0
+	if r.conn != nil {
+		pid = r.conn.ServerPID()
+	}
 	limited, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
 	for {
 		r.close()
 		conn, err := api.Dial(limited, r.dialer)
-		if errors.Is(err, frame.ErrNotRunning) {
+		if errors.Is(err, frame.ErrNotRunning) && hasEnded(pid) {
 			return true, nil
 		}
 		if err == nil {
 			_ = conn.Close()
+			if conn.ServerPID() != pid {
+				return true, nil
+			}
 		}
 		select {
 		case <-limited.Done():

@@ -74,7 +74,12 @@ func proved(act string, done func(*api.Call) (*api.Reply, error)) func(*api.Call
 			return nil, err
 		}
 		if !in.Presence {
-			return nil, api.Errorf(api.NeedsApproval, "%s", act)
+			e := api.Errorf(api.NeedsApproval, "%s", act)
+			e.Hash = hashOfAct(act)
+			return nil, e
+		}
+		if in.Hash != hashOfAct(act) {
+			return nil, api.Errorf(api.Usage, "the proof is for %q", in.Hash)
 		}
 		right := false
 		if n := len(call.Values); n > 0 {
@@ -86,6 +91,9 @@ func proved(act string, done func(*api.Call) (*api.Reply, error)) func(*api.Call
 		return done(call)
 	}
 }
+
+// hashOfAct is what a fake daemon takes for the hash of an act.
+func hashOfAct(act string) string { return "hash of " + act }
 
 // testPassword is a strong one that opens nothing.
 const testPassword = "violet anchor tundra 94 mosquito"

@@ -149,7 +149,8 @@ func TestProject(t *testing.T) {
 		Detail: []api.StageShown{{Name: "test", Level: "unset", Variables: []api.StageVariable{
 			{Name: "KEY", Concealed: true, Set: true, Level: "unset"},
 			{Name: "TOKEN", Level: "use", Ref: "warder://personal/github-token/token"},
-		}}},
+			{Name: "AGENT", Level: "unset", Maker: api.Maker{By: "agent", Client: "claude"}},
+		}, Tags: []string{"by-agent"}}},
 	}
 	f := newFake(t, answers{
 		api.OpProjectSet: changed, api.OpProjectUnset: changed, api.OpProjectLink: reply(nil), api.OpProjectStage: reply(nil),
@@ -173,6 +174,8 @@ func TestProject(t *testing.T) {
 		{"", "stage shop production --level ask", `{"project":"shop","stage":"production","level":"ask"}`, nil, "shop/production"},
 		{"", "stage shop --level unset", `{"project":"shop","level":"unset"}`, nil, "shop"},
 		{"", "show shop test", `{"project":"shop","stage":"test"}`, nil, "TOKEN  warder://personal/github-token/token  use"},
+		{"", "show shop test", `{"project":"shop","stage":"test"}`, nil, "by agent claude"},
+		{"", "show shop test", `{"project":"shop","stage":"test"}`, nil, "test, level unset, tags by-agent"},
 		{"", "list", ``, nil, "shop  use  test"},
 	} {
 		f.run(row.stdin, append([]string{"project"}, strings.Fields(row.line)...)...).want(t, 0, row.text)
@@ -187,4 +190,7 @@ func TestProject(t *testing.T) {
 	f.run("", "project", "set", "shop", "test").want(t, 2, "nothing to set")
 	f.run("", "project", "set", "shop", "test", "KEY", "value").want(t, 2, "values never stand in a command line")
 	f.run("", "project", "show", "shop", "--json").want(t, 0, `"links":["github-token"]`)
+	none := `"added":["KEY"],"changed":[],"unchanged":[],"removed":[],"undo":"t3","warnings":[]}`
+	f.run("v\n", "project", "set", "shop", "test", "KEY", "--json").want(t, 0, none)
+	f.run("", "project", "unset", "shop", "test", "KEY", "--json").want(t, 0, none)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +100,22 @@ func recordProgram(r *reach, p program, unattended bool) error {
 	}
 	r.install = &in
 	return nil
+}
+
+// recordFault is the failure of every command where install.json says nothing
+// that can be used. Nothing but setup makes it anew, and setup does not replace
+// what it does not understand: it may be a newer warder's.
+func recordFault(places state.Places, err error) error {
+	if state.Hint(err) != "" || errors.Is(err, fs.ErrPermission) {
+		return placeFault(err)
+	}
+	again := "warder setup"
+	if _, err := os.Lstat(filepath.Join(places.State.Path, "unattended", "password")); err == nil {
+		again += " --headless"
+	}
+	return api.Errorf(api.Internal, "%v", err).WithCause(err).WithHint(fmt.Sprintf(
+		"remove that file and record the program anew; the account stays as it is: rm %s; %s",
+		shellWords(filepath.Join(places.State.Path, "install.json")), again))
 }
 
 // binaryDir makes the folder that setup copies the program to. What WARDER_HOME

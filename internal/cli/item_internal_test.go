@@ -196,7 +196,7 @@ func TestItemReveal(t *testing.T) {
 	if s.out != "canary\n" {
 		t.Errorf("printed %q", s.out)
 	}
-	if diff := cmp.Diff(`{"presence":true,"name":"github-token","reveal":true,"field":"token"}`, f.last().input); diff != "" {
+	if diff := cmp.Diff(`{"presence":true,"hash":"hash of show the value of personal/github-token/token","name":"github-token","reveal":true,"field":"token"}`, f.last().input); diff != "" {
 		t.Error(diff)
 	}
 	shown := screen()

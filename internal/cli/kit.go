@@ -6,12 +6,78 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"time"
 
 	"warder/internal/api"
+	"warder/internal/platform"
 	"warder/internal/secret"
+	"warder/internal/state"
 )
+
+// kitPending is the file in the state directory that says that an account is
+// made whose recovery kit nobody has: it is there from before the account is
+// made until the kit is out.
+const kitPending = "kit.pending"
+
+// markPending says that a kit is about to be owed.
+func markPending(places state.Places) error {
+	dir, err := state.CreateDir(places.State.Path)
+	if err != nil {
+		return placeFault(err)
+	}
+	defer func() { _ = dir.Close() }()
+	err = dir.WriteNew(kitPending, []byte("The recovery kit of the account is not written yet.\n"))
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return placeFault(err)
+	}
+	return nil
+}
+
+// isKitPending reports whether there is an account whose kit nobody has.
+func isKitPending(places state.Places) bool {
+	_, err := os.Lstat(filepath.Join(places.State.Path, kitPending))
+	return err == nil
+}
+
+// kitIsOut says that somebody has the kit. A mark that stays all the same costs
+// a kit that is made anew.
+func kitIsOut(places state.Places) {
+	_ = os.Remove(filepath.Join(places.State.Path, kitPending))
+}
+
+// holding keeps the signals that would end this process from doing so, for as
+// long as a kit exists nowhere but in it. Passwords are asked for with signals
+// of their own and can be broken off all the same.
+type holding struct{ signals chan os.Signal }
+
+// holdSignals begins to hold them. Those that are ignored, as under nohup, stay
+// so.
+func holdSignals() *holding {
+	h := &holding{make(chan os.Signal, 1)}
+	for _, s := range platform.EndSignals() {
+		if !signal.Ignored(s) {
+			signal.Notify(h.signals, s)
+		}
+	}
+	return h
+}
+
+// arrived is the outcome of a command that was told to end meanwhile, before it
+// did what can't be broken off.
+func (h *holding) arrived() error {
+	select {
+	case <-h.signals:
+		return outcome(exitInterrupted)
+	default:
+		return nil
+	}
+}
+
+// release lets signals end the process again. One that was held is forgotten:
+// what it would have broken off is done.
+func (h *holding) release() { signal.Stop(h.signals) }
 
 // kitContent is what stands in a recovery kit. values are the device secret and
 // the recovery code.

@@ -67,16 +67,27 @@ func makeKit(ctx context.Context, env *Env, kitFile string) error {
 		return err
 	}
 	defer c.close()
+	hold := holdSignals() // the old kit does not work any more when the new one is on its way
+	defer hold.release()
 	target, err := newKitTarget(c, kitFile)
 	if err != nil {
 		return err
 	}
 	defer target.abandon()
+	r, err := env.reach()
+	if err != nil {
+		return err
+	}
+	defer r.close()
 	var info api.KitInfo
-	got, err := env.ask(ctx, api.OpNewKit, &api.Act{}, &info)
+	got, err := r.call(ctx, api.OpNewKit, &api.Act{}, &info)
 	defer frame.DestroyAll(got)
 	if err != nil {
 		return err
 	}
-	return target.write(kitContent{account: info.Account, stateCode: info.StateCode, values: got, now: env.Now()})
+	err = target.write(kitContent{account: info.Account, stateCode: info.StateCode, values: got, now: env.Now()})
+	if err == nil {
+		kitIsOut(r.places)
+	}
+	return err
 }

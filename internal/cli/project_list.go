@@ -16,7 +16,8 @@ func newProjectList(env *Env) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the projects",
-		Long:    `List the projects that the caller may know of, with their levels and stages.`,
+		Long: `List the projects that the caller may know of, with their levels, stages and tags.
+What an agent made is tagged by-agent.`,
 		Example: `  warder project list --json`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,7 +34,7 @@ func newProjectList(env *Env) *cobra.Command {
 			}
 			rows := columns{}
 			for _, p := range list.Projects {
-				rows.add(p.Name, p.Level, strings.Join(p.Stages, ", "))
+				rows.add(p.Name, p.Level, strings.Join(p.Stages, ", "), strings.Join(p.Tags, " "))
 			}
 			return rows.print(env.Out)
 		},

@@ -112,12 +112,18 @@ type stageChange struct {
 
 // make makes the change and says what came of it.
 func (c stageChange) make(ctx context.Context, env *Env) error {
-	changed := api.StageChanged{Added: []string{}, Changed: []string{}, Unchanged: []string{}, Removed: []string{}}
+	var changed api.StageChanged
 	if err := env.do(ctx, c.op, c.in, &changed, c.values...); err != nil {
 		return err
 	}
+	for _, list := range []*[]string{&changed.Added, &changed.Changed, &changed.Unchanged, &changed.Removed, &changed.Warnings} {
+		*list = append([]string{}, *list...) // never null
+	}
 	if c.asJSON {
 		return printJSON(env.Out, changed)
+	}
+	for _, w := range changed.Warnings {
+		warn(env.Err, "%s", w)
 	}
 	rows := columns{}
 	addList(&rows, "added", changed.Added)

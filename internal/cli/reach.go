@@ -29,7 +29,7 @@ type reach struct {
 }
 
 // provable is the input of an operation that needs presence.
-type provable interface{ Prove() }
+type provable interface{ Prove(hash string) }
 
 // reach finds out where the daemon is. The caller closes it.
 func (env *Env) reach() (*reach, error) {
@@ -75,7 +75,7 @@ func readInstall(places state.Places) (*state.Install, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, placeFault(err)
+		return nil, recordFault(places, err)
 	}
 	return &in, nil
 }
@@ -151,7 +151,7 @@ func (r *reach) call(ctx context.Context, op string, in, out any, values ...secr
 		got, err = r.send(ctx, op, in, out, values)
 	}
 	if p, needsProof := in.(provable); needsProof && codeOf(err) == api.NeedsApproval && r.mayAsk {
-		return r.prove(err, p, func(password secret.Value) ([]secret.Value, error) {
+		return r.prove(err, p.Prove, func(password secret.Value) ([]secret.Value, error) {
 			return r.send(ctx, op, in, out, append(values[:len(values):len(values)], password))
 		})
 	}
@@ -222,18 +222,50 @@ func (r *reach) unlockHere(ctx context.Context, locked error) error {
 	return r.unlockAt(ctx, c)
 }
 
+// actShows is how often a person is asked about an act that does something else
+// each time: whoever changes it that often doesn't want it to be read.
+const actShows = 3
+
 // prove shows what the act does, asks for the password and repeats the act with
-// it. A mistyped one may be typed again.
-func (r *reach) prove(asked error, in provable, again func(secret.Value) ([]secret.Value, error)) ([]secret.Value, error) {
+// it, for exactly what was shown. Where it does something else by then, the
+// person is shown that and asked again.
+func (r *reach) prove(asked error, bind func(hash string), again func(secret.Value) ([]secret.Value, error)) ([]secret.Value, error) {
 	c, err := r.env.console()
 	if err != nil {
 		return nil, asked
 	}
 	defer c.close()
-	if err := c.say("warder asks for your master password to %s.", asked.Error()); err != nil {
-		return nil, err
+	for range actShows {
+		if err := c.say("warder asks for your master password to %s.", asked.Error()); err != nil {
+			return nil, err
+		}
+		bind(hashOf(asked))
+		got, err := proveAt(c, again)
+		if codeOf(err) != api.NeedsApproval {
+			return got, err
+		}
+		frame.DestroyAll(got)
+		if err := c.say("Nothing was done: it would do something else by now."); err != nil {
+			return nil, err
+		}
+		asked = err
 	}
-	in.Prove()
+	return nil, api.Errorf(api.NeedsApproval, "what it does changed each time that it was shown, so it was not done").
+		WithHint("see what changes it, then try again")
+}
+
+// hashOf is the hash of the act that an error asks about.
+func hashOf(asked error) string {
+	var e *api.Error
+	if !errors.As(asked, &e) {
+		return ""
+	}
+	return e.Hash
+}
+
+// proveAt asks for the password and repeats the act with it. A mistyped one may
+// be typed again.
+func proveAt(c *console, again func(secret.Value) ([]secret.Value, error)) ([]secret.Value, error) {
 	for try := 1; ; try++ {
 		password, err := c.hidden("Master password: ")
 		if err != nil {

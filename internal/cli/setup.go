@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +14,11 @@ import (
 	"warder/internal/api/frame"
 	"warder/internal/platform"
 	"warder/internal/secret"
+	"warder/internal/state"
 )
+
+// setupLock is held while an account is made.
+const setupLock = "setup.lock"
 
 // setup are the flags of "warder setup".
 type setup struct {
@@ -63,15 +69,19 @@ so nothing that needs a person is ever allowed there.`,
 	f.BoolVar(&o.headless, "headless", false, "an account that the daemon opens by itself, for a machine without people")
 	f.BoolVar(&o.noInstall, "no-install", false, "copy the program to the state directory, not to ~/.local/bin")
 	f.StringVar(&o.kitFile, "kit-file", "", "write the recovery kit to this new file")
-	f.StringVar(&o.deviceSecret, "device-secret", "file", "where this device's secret is kept: file or keyring")
+	f.StringVar(&o.deviceSecret, "device-secret", "file", "where this device's secret is kept: file")
 	jsonFlag(cmd, &o.asJSON)
-	completeWords(cmd, "device-secret", []string{"file", "keyring"})
+	completeWords(cmd, "device-secret", []string{"file"})
 	return cmd
 }
 
 func (o *setup) run(ctx context.Context, env *Env) error {
-	if o.deviceSecret != "file" && o.deviceSecret != "keyring" {
-		return usageError("--device-secret is file or keyring, not %q", o.deviceSecret)
+	switch o.deviceSecret {
+	case "file":
+	case "keyring":
+		return usageError("the device's secret can't be kept in a keyring yet").WithHint("leave --device-secret out, or say file")
+	default:
+		return usageError("--device-secret is file, not %q", o.deviceSecret)
 	}
 	r, err := env.reach()
 	if err != nil {
@@ -88,20 +98,96 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 		if done, err := o.again(ctx, r, who); done || err != nil {
 			return err
 		}
+	case o.headless && r.hasAccount() && hasPasswordFile(r):
+		// The record was lost or removed, and the account is this device's.
+		if _, err := o.install(r, true, !o.noInstall); err != nil {
+			return err
+		}
+		if done, err := o.again(ctx, r, who); done || err != nil {
+			return err
+		}
 	case o.headless && r.hasAccount():
 		return api.Errorf(api.Exists, "there is an account in %s, and this device does not know it", r.places.Account()).
 			WithHint("a person opens it: warder setup, then warder unlock --recovery; or set WARDER_HOME for another account")
 	}
+	return o.begin(ctx, r, who)
+}
+
+// begin is setup where nothing was set up before, for one command at a time.
+func (o *setup) begin(ctx context.Context, r *reach, who api.Whoami) error {
+	if !o.headless && who.Verdict != verdictPerson {
+		return notSetUp(who)
+	}
+	lock, err := lockSetup(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
 	switch {
 	case o.headless:
 		return o.unattended(ctx, r)
-	case who.Verdict != verdictPerson:
-		return notSetUp(who)
 	case r.install == nil && r.hasAccount():
 		return o.adopt(r)
 	}
 	return o.attended(ctx, r)
 }
+
+// lockSetup keeps two commands from setting up at the same time: one would take
+// the other's kit for what an interrupted one has left.
+func lockSetup(r *reach) (*state.Lock, error) {
+	dir, err := state.CreateDir(r.places.State.Path)
+	if err != nil {
+		return nil, placeFault(err)
+	}
+	defer func() { _ = dir.Close() }()
+	lock, err := dir.TryLock(setupLock)
+	if errors.Is(err, state.ErrLocked) {
+		return nil, api.Errorf(api.Exists, "another setup is going on").WithHint("let it end, then see what there is: warder status")
+	}
+	if err != nil {
+		return nil, placeFault(err)
+	}
+	return lock, nil
+}
+
+// kitMissing is the failure of a setup after one that made an account and was
+// ended before its kit was out. nil if there was none.
+func kitMissing(r *reach) error {
+	if !isKitPending(r.places) {
+		return nil
+	}
+	lock, err := lockSetup(r) // held by the one that is about to write it
+	if err != nil {
+		return err
+	}
+	_ = lock.Release()
+	e := api.Errorf(api.Internal, "the account is made, but its recovery kit was never written: the setup before this one was broken off")
+	if !r.install.Unattended {
+		return e.WithHint("make a new kit: warder passwd --new-kit")
+	}
+	return e.WithHint(fmt.Sprintf("remove the account with all that it holds and its log, and make it anew: "+
+		"warder daemon stop; rm -rf %s; warder setup --headless", shellWords(
+		r.places.Account(), filepath.Join(r.places.State.Path, "device"), filepath.Join(r.places.State.Path, "audit"), defaultKit(r))))
+}
+
+// shellWords are paths as a shell reads them.
+func shellWords(paths ...string) string {
+	words := make([]string, len(paths))
+	for i, p := range paths {
+		words[i] = p
+		if strings.ContainsFunc(p, func(c rune) bool { return !strings.ContainsRune("/.-_", c) && !isPlain(c) }) {
+			words[i] = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func isPlain(c rune) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// defaultKit is where the kit of an unattended account goes.
+func defaultKit(r *reach) string { return filepath.Join(r.places.State.Path, "recovery-kit.txt") }
 
 // again is setup where it was done before. The program is recorded anew by
 // whoever may have set it up. It is not done where what is there is only what an
@@ -114,6 +200,9 @@ func (o *setup) again(ctx context.Context, r *reach, who api.Whoami) (done bool,
 	}
 	s, err := r.status(ctx)
 	if err != nil || s.Account.State == accountNone {
+		return false, err
+	}
+	if err := kitMissing(r); err != nil {
 		return false, err
 	}
 	if !o.asJSON {
@@ -173,8 +262,10 @@ func (o *setup) unattended(ctx context.Context, r *reach) error {
 	if err != nil {
 		return err
 	}
+	hold := holdSignals()
+	defer hold.release()
 	if o.kitFile == "" {
-		o.kitFile = filepath.Join(r.places.State.Path, "recovery-kit.txt")
+		o.kitFile = defaultKit(r)
 		removeEmpty(o.kitFile) // of a setup that was interrupted
 	}
 	kit, err := newKitTarget(nil, o.kitFile)
@@ -183,10 +274,14 @@ func (o *setup) unattended(ctx context.Context, r *reach) error {
 	}
 	defer kit.abandon()
 	kitFile := kit.path
+	if err := hold.arrived(); err != nil {
+		return err
+	}
 	started, err := o.create(ctx, r, kit, nil)
 	if err != nil {
 		return err
 	}
+	hold.release()
 	done := setupDone{
 		Account: started.Account, PasswordFile: started.PasswordFile, KitFile: kitFile, Binary: p.path,
 		Proof: setupProof{Verified: verified(ctx, r)},
@@ -209,8 +304,13 @@ func removeEmpty(path string) {
 	}
 }
 
-// create has a fresh daemon make the account and writes the kit.
+// create has a fresh daemon make the account and writes the kit. The caller
+// holds the signals that would lose it.
 func (o *setup) create(ctx context.Context, r *reach, kit *kitTarget, password []secret.Value) (api.Started, error) {
+	owed := isKitPending(r.places)
+	if err := markPending(r.places); err != nil {
+		return api.Started{}, err
+	}
 	started, got, err := r.launch(ctx, order{
 		op:     api.OpStartCreate,
 		in:     api.StartCreate{Unattended: o.headless, DeviceSecret: o.deviceSecret},
@@ -218,11 +318,18 @@ func (o *setup) create(ctx context.Context, r *reach, kit *kitTarget, password [
 	})
 	defer frame.DestroyAll(got)
 	if err != nil {
+		if !owed && (codeOf(err) == api.Exists || !r.hasAccount()) {
+			kitIsOut(r.places) // there is none
+		}
 		return started, err
 	}
-	return started, kit.write(kitContent{
+	err = kit.write(kitContent{
 		account: started.Account, stateCode: started.StateCode, values: got, now: r.env.Now(),
 	})
+	if err == nil {
+		kitIsOut(r.places)
+	}
+	return started, err
 }
 
 // attended makes an account with the person at the terminal.
@@ -232,15 +339,17 @@ func (o *setup) attended(ctx context.Context, r *reach) error {
 		return noTerminal(err)
 	}
 	defer c.close()
+	toUser, err := o.offerInstall(r, c)
+	if err != nil {
+		return err
+	}
+	hold := holdSignals()
+	defer hold.release()
 	kit, err := newKitTarget(c, o.kitFile)
 	if err != nil {
 		return err
 	}
 	defer kit.abandon()
-	toUser, err := o.offerInstall(r, c)
-	if err != nil {
-		return err
-	}
 	if err := c.say("Choose a master password. It opens everything and can't be reset without the recovery kit."); err != nil {
 		return err
 	}
@@ -251,6 +360,9 @@ func (o *setup) attended(ctx context.Context, r *reach) error {
 	defer password.Destroy()
 	p, err := o.install(r, false, toUser)
 	if err != nil {
+		return err
+	}
+	if err := hold.arrived(); err != nil {
 		return err
 	}
 	started, err := o.create(ctx, r, kit, []secret.Value{password})
@@ -296,6 +408,12 @@ func (o *setup) offerInstall(r *reach, c *console) (bool, error) {
 // passwordFile is where the daemon keeps the password of an unattended account.
 func passwordFile(r *reach) string {
 	return filepath.Join(r.places.State.Path, "unattended", "password")
+}
+
+// hasPasswordFile reports whether that file is there.
+func hasPasswordFile(r *reach) bool {
+	_, err := os.Lstat(passwordFile(r))
+	return err == nil
 }
 
 // verified reports whether the audit log is whole.

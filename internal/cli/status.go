@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func showStatus(ctx context.Context, env *Env, asJSON bool) error {
 	defer r.close()
 	s, err := r.status(ctx)
 	if err != nil {
-		return err
+		return statusFault(err)
 	}
 	if asJSON {
 		err = printJSON(env.Out, s)
@@ -60,11 +61,24 @@ func showStatus(ctx context.Context, env *Env, asJSON bool) error {
 	return err
 }
 
+// statusFault is the failure of a status. What others are told to do about a
+// daemon that can't be asked is to ask for its status.
+func statusFault(err error) error {
+	if e := api.AsError(err); strings.Contains(e.Hint, "warder status") {
+		return e.WithHint("see what this machine and its daemon are like: warder doctor")
+	}
+	return err
+}
+
 // status asks the daemon, or where none runs says so and what the disk tells.
 func (r *reach) status(ctx context.Context) (api.Status, error) {
 	s := api.Status{Findings: []api.Finding{}, Warnings: []string{}}
 	s.Daemon.Chain = []api.ChainProcess{}
 	_, err := r.call(ctx, api.OpStatus, nil, &s)
+	if err == nil {
+		r.warnMissing(&s)
+		return s, nil
+	}
 	if !errors.Is(err, frame.ErrNotRunning) {
 		return s, err
 	}
@@ -78,7 +92,15 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 		s.Account.State = accountLocked
 		s.Account.Unattended = r.install.Unattended
 	}
+	r.warnMissing(&s)
 	return s, nil
+}
+
+// warnMissing says that an unattended account won't open by itself any more.
+func (r *reach) warnMissing(s *api.Status) {
+	if r.install != nil && r.install.Unattended && s.Account.State != accountNone && !hasPasswordFile(r) {
+		s.Warnings = append(s.Warnings, "the account is unattended, and "+passwordMissing(r)+": put it back")
+	}
 }
 
 // hasAccount reports whether there is anything where the account would be.

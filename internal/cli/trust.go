@@ -37,10 +37,11 @@ func changeTrust(ctx context.Context, env *Env, op, dir, done string) error {
 	if err != nil {
 		return usageError("%q is no directory: %v", dir, err)
 	}
-	if err := env.do(ctx, op, &api.TrustDir{Dir: path}, nil); err != nil {
+	var real api.TrustDir // which the name stands for
+	if err := env.do(ctx, op, &api.TrustDir{Dir: path}, &real); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Out, "%s %s\n", done, printable(path))
+	_, err = fmt.Fprintf(env.Out, "%s %s\n", done, printable(real.Dir))
 	return err
 }
 

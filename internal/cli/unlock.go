@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -60,8 +61,11 @@ func (o *unlocking) run(ctx context.Context, env *Env) error {
 	case s.Account.State == accountUnlocked && !o.recovery:
 		_, err := fmt.Fprintln(env.Out, accountText(&s))
 		return err
-	case r.install.Unattended:
+	case r.install.Unattended && !o.recovery:
 		return unlockUnattended(ctx, r)
+	case r.install.Unattended && hasPasswordFile(r):
+		return api.Errorf(api.Denied, "this account is unattended, and its password file %s is there", passwordFile(r)).
+			WithHint("if it does not open the account any more, remove that file, then: warder unlock --recovery")
 	}
 	c, err := env.person("unlock the account")
 	if err != nil {
@@ -85,13 +89,32 @@ func unlockUnattended(ctx context.Context, r *reach) error {
 		return err
 	}
 	r.close()
-	conn, err := r.startAndDial(ctx)
+	r.mayStart = true
+	s, err := r.status(ctx)
 	if err != nil {
 		return err
 	}
-	_ = conn.Close()
+	if s.Account.State != accountUnlocked {
+		return staysLocked(r)
+	}
 	_, err = fmt.Fprintln(r.env.Out, "unlocked (unattended)")
 	return err
+}
+
+// staysLocked says why an unattended account does not open.
+func staysLocked(r *reach) error {
+	if !hasPasswordFile(r) {
+		return api.Errorf(api.Locked, "the unattended account stays locked: %s", passwordMissing(r)).
+			WithHint("put that file back; if it is lost, a person opens the account with the recovery kit: warder unlock --recovery")
+	}
+	return api.Errorf(api.Locked, "the unattended account stays locked: the password in %s does not open it", passwordFile(r)).
+		WithHint("see why: tail " + shellWords(filepath.Join(r.places.State.Path, "daemon.log")))
+}
+
+// passwordMissing names the file that an unattended account can't be opened
+// without.
+func passwordMissing(r *reach) string {
+	return fmt.Sprintf("its password file %s is missing", passwordFile(r))
 }
 
 // person is the console of somebody who is to be asked for a password, and the
@@ -116,6 +139,8 @@ func (env *Env) person(act string) (*console, error) {
 // recover opens the account with the recovery code, sets a new password and
 // prints the new kit.
 func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
+	hold := holdSignals()
+	defer hold.release()
 	kit, err := newKitTarget(c, o.kitFile)
 	if err != nil {
 		return err
@@ -124,6 +149,9 @@ func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
 	values, err := o.proofs(c)
 	defer frame.DestroyAll(values)
 	if err != nil {
+		return err
+	}
+	if err := hold.arrived(); err != nil {
 		return err
 	}
 	started, got, err := r.launch(ctx, order{
@@ -135,6 +163,12 @@ func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
 	}
 	if err := kit.write(kitContent{account: started.Account, stateCode: started.StateCode, values: got, now: r.env.Now()}); err != nil {
 		return err
+	}
+	kitIsOut(r.places)
+	if in := r.install; in.Unattended { // it has a password that a person knows from now on
+		if err := recordProgram(r, program{in.Binary, in.SHA256}, false); err != nil {
+			return err
+		}
 	}
 	_, err = fmt.Fprintln(r.env.Out, "unlocked; the old recovery code does not work any more")
 	return err

@@ -53,8 +53,11 @@ func planAuditShow(r *request) (*act, error) {
 	end, _ := r.acts.log.Head()
 	number, err := strconv.ParseUint(in.ID, 10, 64)
 	after := uint64(0)
-	if err == nil && number > 0 {
-		after, end = number-1, min(end, number)
+	switch {
+	case err == nil && number > end:
+		return nil, noRecord(in.ID) // to follow the log there would be to wait for it
+	case err == nil && number > 0:
+		after, end = number-1, number
 	}
 	return &act{
 		needs: []need{toLook}, text: "read the audit log",
@@ -66,11 +69,16 @@ func planAuditShow(r *request) (*act, error) {
 				return match
 			})
 			if err == nil && !found {
-				return api.Errorf(api.NotFound, "there is no record %s", printable(in.ID)).WithHint("see what there is: warder audit tail")
+				return noRecord(in.ID)
 			}
 			return err
 		},
 	}, nil
+}
+
+// noRecord is the error for what is not in the log.
+func noRecord(id string) error {
+	return api.Errorf(api.NotFound, "there is no record %s", printable(id)).WithHint("see what there is: warder audit tail")
 }
 
 // until ends a sequence with the record number end.

@@ -15,7 +15,7 @@ const (
 	toChange      need = "change"        // to change or remove what is there
 	toChangeOwn   need = "change_own"    // the same of what this very agent made
 	toReplace     need = "replace"       // to store over a name that is taken
-	toSetCodeName need = "set_code_name" // to set a variable that programs take code or trust from
+	toSetCodeName need = "set_code_name" // to store something under the name of a variable that programs take code or trust from
 	toPassUse     need = "pass_use"      // to give something a level above use
 	toRaise       need = "raise"         // to open something that is there wider to agents
 	toAddHost     need = "add_host"
@@ -28,6 +28,7 @@ const (
 	toSetPassword need = "set_password" // with the old one, which is a proof of its own
 	toMakeKit     need = "make_kit"
 	toRepair      need = "repair" // to overrule a warning about the store
+	toSeal        need = "seal"   // to declare a break of the log
 )
 
 // effect is what is decided. The order is that of strictness.
@@ -70,8 +71,8 @@ var table = [...]mayDo{
 	{toChangeOwn, allow, allow, "", "", ""},
 	{toReplace, allow, deny, api.Exists, "there is something of that name already, and an agent stores nothing over it", "choose another name"},
 	{
-		toSetCodeName, allow, deny, api.UnsafeName, "programs take code or trust from a variable of that name, and an agent sets none of those",
-		"ask a person to set it, or choose another name",
+		toSetCodeName, allow, deny, api.UnsafeName, "programs take code or trust from a variable of that name, and an agent stores nothing under one",
+		"ask a person to do it, or choose another name",
 	},
 	{toPassUse, allow, deny, api.Denied, "an agent gives nothing a level above use", "ask for level use or ask"},
 	{toRaise, ask, deny, api.Denied, "opening something wider to agents takes a person's presence", "ask a person to do it"},
@@ -86,8 +87,9 @@ var table = [...]mayDo{
 	{toTrust, ask, deny, api.Denied, "trusting a directory takes a person's presence", "ask a person to do it"},
 	{toDistrust, allow, allow, "", "", ""},
 	{toSetPassword, allow, deny, api.Denied, "the master password is a person's to change", "ask a person to do it: warder passwd"},
-	{toMakeKit, ask, deny, api.Denied, "a new recovery kit takes a person's presence", "ask a person to do it: warder passwd --kit"},
+	{toMakeKit, ask, deny, api.Denied, "a new recovery kit takes a person's presence", "ask a person to do it: warder passwd --new-kit"},
 	{toRepair, ask, deny, api.Denied, "overruling a warning takes a person's presence", "ask a person to do it: warder repair"},
+	{toSeal, ask, deny, api.Denied, "declaring a break of the log takes a person's presence", "ask a person to do it: warder audit seal"},
 }
 
 // decision is what was decided, and why.

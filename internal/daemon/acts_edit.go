@@ -85,6 +85,9 @@ func (e *itemEdit) rename() error {
 			return err
 		}
 	}
+	if unsafeFor(&e.r.lookup, e.in.Rename) {
+		e.needs = append(e.needs, toSetCodeName)
+	}
 	e.it.Name = e.in.Rename
 	e.say("call it %s", e.in.Rename)
 	return nil
@@ -116,6 +119,9 @@ func (e *itemEdit) fields() error {
 			e.needs = append(e.needs, toUnconceal)
 			e.say("mark %s as no secret", s.Name)
 		}
+		if unsafeFor(&e.r.lookup, s.Name) {
+			e.needs = append(e.needs, toSetCodeName)
+		}
 		key := f.Section + "/" + f.Name
 		if set[key] {
 			return usage("field %q is to be set twice", s.Name)
@@ -141,7 +147,7 @@ func (e *itemEdit) hosts() error {
 			hosts[i] = e.it.Hosts[old] // with its methods and paths
 			continue
 		}
-		e.limit(toAddHost)
+		e.needs = append(e.needs, toAddHost)
 		e.say("let it go to %s", h.Host)
 	}
 	if len(hosts) < len(e.it.Hosts) {
@@ -161,7 +167,7 @@ func (e *itemEdit) commands() error {
 		return err
 	}
 	if addsCommand(e.it.Commands, commands) {
-		e.limit(toAddCommand)
+		e.needs = append(e.needs, toAddCommand)
 	}
 	names := make([]string, len(commands))
 	for i, c := range commands {
@@ -192,14 +198,6 @@ func addsHost(before, after []vault.Host) bool {
 	})
 }
 
-// limit adds a need that concerns what an agent may do with others' items: with its own it may do what it could have done when it
-// made them.
-func (e *itemEdit) limit(n need) {
-	if !e.r.mine(&e.before) {
-		e.needs = append(e.needs, n)
-	}
-}
-
 func (e *itemEdit) tags() error {
 	if e.in.Tags == nil {
 		return nil
@@ -224,8 +222,8 @@ func (e *itemEdit) level() error {
 		e.needs = append(e.needs, toPassUse)
 	}
 	now := e.r.levels(e.found.vault)
-	if now.raises(now.with(e.it.Meta)) {
-		e.limit(toRaise)
+	if !e.r.mine(&e.before) && now.raises(now.with(e.it.Meta)) {
+		e.needs = append(e.needs, toRaise) // of its own an agent may say what it could have said when it made it
 	}
 	return nil
 }

@@ -120,8 +120,43 @@ type result struct {
 	err    *api.Error
 }
 
-// do makes a call as the server does, without a connection.
+// do makes a call as the server does, without a connection. An input that brings a proof without the hash of an act is given
+// that of the act as it is: the call is made without the proof first, as by a client. Its answer stands if it needed none.
 func (s *scene) do(who *client, op string, in any, values ...string) result {
+	s.t.Helper()
+	if proving, asking := withHash(s.t, in, ""); proving && len(values) > 0 {
+		asked := s.once(who, op, asking, values[:len(values)-1]...)
+		if asked.err == nil {
+			return asked
+		}
+		if hash := asked.err.Hash; hash != "" {
+			_, in = withHash(s.t, in, hash)
+		} else {
+			_, in = withHash(s.t, in, "none")
+		}
+	}
+	return s.once(who, op, in, values...)
+}
+
+// withHash says whether an input brings a proof that lacks the hash of its act, and is that input with it; without a hash it
+// is the one without the proof.
+func withHash(t testing.TB, in any, hash string) (lacks bool, bound map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(in)
+	must(t, err)
+	if json.Unmarshal(text, &bound) != nil || bound["presence"] != true || bound["hash"] != nil {
+		return false, nil
+	}
+	bound["hash"] = hash
+	if hash == "" {
+		delete(bound, "presence")
+		delete(bound, "hash")
+	}
+	return true, bound
+}
+
+// once makes one call.
+func (s *scene) once(who *client, op string, in any, values ...string) result {
 	s.t.Helper()
 	o, known := s.ops[op]
 	if !known {

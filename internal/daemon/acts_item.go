@@ -14,8 +14,16 @@ import (
 	"warder/internal/vault"
 )
 
-// byAgent is the tag of every item that an agent made.
+// byAgent is the tag of every item, project and stage that an agent made.
 const byAgent = "by-agent"
+
+// marks are the tags that what the caller makes has in any case.
+func marks(l *lookup) []string {
+	if l.isPerson() {
+		return nil
+	}
+	return []string{byAgent}
+}
 
 // What is judged of a value when it is stored: shorter or weaker ones can't be found again in an output that nobody lent them
 // to without masking half of what is said.
@@ -45,6 +53,9 @@ func planItemAdd(r *request) (*act, error) {
 	needs := []need{toAdd}
 	if it.Level > vault.LevelUse {
 		needs = append(needs, toPassUse)
+	}
+	if unsafeFor(&r.lookup, in.Name) || slices.ContainsFunc(in.Fields, func(f api.FieldIn) bool { return unsafeFor(&r.lookup, f.Name) }) {
+		needs = append(needs, toSetCodeName)
 	}
 	if err := wantFree(r, v, in.Name); err != nil {
 		return nil, err
@@ -196,10 +207,7 @@ func levelOf(r *request, word string) (vault.Level, error) {
 
 // tagsOf checks tags. An agent's items keep theirs.
 func tagsOf(r *request, tags []string) ([]string, error) {
-	tags = slices.Clone(tags)
-	if !r.isPerson() && !slices.Contains(tags, byAgent) {
-		tags = append(tags, byAgent)
-	}
+	tags = slices.Concat(tags, marks(&r.lookup))
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
 	for _, tag := range tags {

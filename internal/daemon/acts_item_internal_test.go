@@ -147,7 +147,7 @@ func TestAgentEditsItsOwn(t *testing.T) {
 		return api.ItemEdit{Name: name, Set: []api.FieldIn{{Name: "token", Concealed: true}}}
 	}
 	s.ok(s.do(agent(), api.OpItemEdit, edit("mine"), "another-6-value"), nil)
-	s.ok(s.do(agent(), api.OpItemEdit, api.ItemEdit{Name: "mine", Level: &use, Hosts: &[]string{"api.example.com"}, Tags: &[]string{}}), nil)
+	s.ok(s.do(agent(), api.OpItemEdit, api.ItemEdit{Name: "mine", Level: &use, Tags: &[]string{}}), nil)
 	s.refused(s.do(agent(), api.OpItemEdit, api.ItemEdit{Name: "mine", Level: &read}), api.Denied)
 	s.refused(s.do(agent(), api.OpItemEdit, api.ItemEdit{Name: "mine", Set: []api.FieldIn{{Name: "token"}}}, "long-enough"), api.Denied)
 	s.refused(s.do(agent(), api.OpItemEdit, edit("theirs"), "another-6-value"), api.Denied)

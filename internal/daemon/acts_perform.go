@@ -3,7 +3,11 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -21,6 +25,8 @@ type request struct {
 	id     string         // of the intent; what it changes is tagged with it, so that it also undoes the act
 	values []secret.Value // without the proof; the server's to destroy
 	proof  *secret.Value  // of presence, if one came
+	shown  string         // hash of the act that the proof is for
+	input  any            // as the plan decoded it
 	item   string         // the subject as the log may hold it
 	facts  map[string]any // about the outcome, for the log: no names, no values
 }
@@ -109,7 +115,11 @@ func (r *request) takeProof(op *operation) error {
 	if len(r.values) == 0 {
 		return api.Errorf(api.Usage, "the proof of presence is missing: the master password is the last of the values")
 	}
+	if in.Hash == "" {
+		return api.Errorf(api.Usage, "the proof of presence says not what was shown: the hash of the act is missing")
+	}
 	last := len(r.values) - 1
+	r.shown = in.Hash
 	r.proof, r.values = &r.values[last], r.values[:last]
 	return nil
 }
@@ -121,19 +131,74 @@ func (r *request) permit(ctx context.Context, planned *act) error {
 	switch {
 	case d.effect == deny:
 		refusal = d.refusal()
-	case d.effect == ask && r.proof == nil:
-		refusal = api.Errorf(api.NeedsApproval, "%s", printable(planned.text)).WithHint("type the master password to allow exactly this")
-	case d.effect == ask:
-		if refusal = r.prove(); refusal != nil {
-			d.effect, d.reason = deny, "presence was not proved"
-		} else {
-			d.effect, d.reason = allow, "presence was proved with the master password"
-		}
+	case d.effect == ask || r.proof != nil:
+		refusal = r.present(planned, &d)
 	}
 	if err := r.record(ctx, eventDecided, &d); err != nil {
 		return err
 	}
 	return refusal
+}
+
+// present wants a person's presence for the act as it is planned now. A proof for anything else counts for nothing: the
+// person is asked again, and told what it would do by now.
+func (r *request) present(planned *act, d *decision) error {
+	hash, err := planned.hash(r)
+	if err != nil {
+		d.effect, d.reason = deny, "the act has no hash"
+		return err
+	}
+	if r.proof != nil && r.shown != hash {
+		d.effect, d.reason = ask, "it does something else than what was shown"
+	}
+	if d.effect == allow {
+		return nil // it turned out to need no proof
+	}
+	if r.proof == nil || r.shown != hash {
+		asks := api.Errorf(api.NeedsApproval, "%s", printable(planned.text)).WithHint("type the master password to allow exactly this")
+		asks.Hash = hash
+		return asks
+	}
+	if err := r.prove(); err != nil {
+		d.effect, d.reason = deny, "presence was not proved"
+		return err
+	}
+	d.effect, d.reason = allow, "presence was proved with the master password"
+	return nil
+}
+
+// hash is that of an act as it is planned for a request: of the operation, the input as the plan understood it, what a person
+// reads of it, which names what the plan found behind the input's names, and what it takes. No value goes into it, and it needs
+// no secret: it is only ever compared with itself.
+func (a *act) hash(r *request) (string, error) {
+	input, err := unproved(r.input)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	parts := []string{r.tool, string(input), a.text}
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(a.needs))) {
+		parts = append(parts, string(n))
+	}
+	for _, part := range parts {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// unproved is an input without the members of api.Act, and with its members in order.
+func unproved(input any) ([]byte, error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	delete(members, "presence")
+	delete(members, "hash")
+	return json.Marshal(members)
 }
 
 // printable is a text that shows on a terminal what it says: names and paths in it may come from anywhere.
@@ -180,8 +245,11 @@ func (r *request) origin() vault.Origin {
 	return vault.Origin{By: vault.ByAgent, Client: r.who.Client, Tag: r.id}
 }
 
-// decode reads the input, and wants n values beside the proof.
-func (r *request) decode(into any) error { return r.call.Decode(into) }
+// decode reads the input, and keeps it for the hash of the act.
+func (r *request) decode(into any) error {
+	r.input = into
+	return r.call.Decode(into)
+}
 
 // want refuses another number of values than n.
 func (r *request) want(n int) error {

@@ -32,7 +32,9 @@ func planProjectList(r *request) (*act, error) {
 
 // projectRow is a project in a list.
 func projectRow(r *request, p found) api.ProjectRow {
-	row := api.ProjectRow{Name: p.Name, Vault: p.vault.Name(), Level: r.level(p).String(), Stages: []string{}}
+	row := api.ProjectRow{
+		Name: p.Name, Vault: p.vault.Name(), Level: r.level(p).String(), Stages: []string{}, Tags: full(p.Tags), Maker: maker(p.Origin),
+	}
 	for _, s := range stagesOf(r, p) {
 		row.Stages = append(row.Stages, s.Name)
 	}
@@ -95,13 +97,19 @@ func linksOf(r *request, p found) []string {
 
 // stageShown is a stage with what of its variables the caller may know.
 func stageShown(r *request, s found) (api.StageShown, error) {
-	out := api.StageShown{Name: s.Name, Level: r.level(s).String(), Variables: []api.StageVariable{}}
+	out := api.StageShown{
+		Name: s.Name, Level: r.level(s).String(), Tags: full(s.Tags), Variables: []api.StageVariable{}, Maker: maker(s.Origin),
+	}
 	it, err := s.vault.Open(s.ID)
 	if err != nil {
 		return out, err
 	}
 	defer it.Destroy()
-	for _, f := range it.Fields {
+	makers, err := makersOf(s, it)
+	if err != nil {
+		return out, err
+	}
+	for i, f := range it.Fields {
 		level := f.Level
 		if !r.isPerson() {
 			if level = vault.Effective(r.level(s), f.Level); !isOpen(level) {
@@ -110,6 +118,7 @@ func stageShown(r *request, s found) (api.StageShown, error) {
 		}
 		out.Variables = append(out.Variables, api.StageVariable{
 			Name: f.Name, Concealed: f.Concealed, Set: f.Value.Len() > 0 || f.Ref != "", Level: level.String(), Ref: refShown(r, f.Ref),
+			Maker: makers[i],
 		})
 	}
 	return out, nil
@@ -273,7 +282,7 @@ func planProjectStage(r *request) (*act, error) {
 		run: func(context.Context) (*api.Reply, error) {
 			return changed(r, nil, func() error {
 				_, err := s.vault.ChangeStage(vault.StageChange{
-					Project: s.project.Name, Stage: s.stage.Name, Level: s.stage.Level, Origin: r.origin(),
+					Project: s.project.Name, Stage: s.stage.Name, Level: s.stage.Level, Tags: marks(&r.lookup), Origin: r.origin(),
 				})
 				return err
 			})
@@ -307,7 +316,7 @@ func planProject(r *request, in *api.StageIn) (*act, error) {
 		needs: needs,
 		text:  fmt.Sprintf("make the project %s with level %s", in.Project, level),
 		run: func(context.Context) (*api.Reply, error) {
-			it := &vault.Item{Meta: vault.Meta{Kind: vault.KindProject, Name: in.Project, Level: level, Origin: r.origin()}}
+			it := &vault.Item{Meta: vault.Meta{Kind: vault.KindProject, Name: in.Project, Level: level, Tags: marks(&r.lookup), Origin: r.origin()}}
 			return changed(r, nil, func() error { return s.vault.Save(it) })
 		},
 	}, nil

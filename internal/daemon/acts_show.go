@@ -53,7 +53,7 @@ func planItemList(r *request) (*act, error) {
 func itemRow(r *request, f found) api.ItemRow {
 	row := api.ItemRow{
 		Name: f.Name, Vault: f.vault.Name(), Type: string(f.Type), Level: r.level(f).String(), State: string(f.State),
-		Tags: slices.Concat([]string{}, f.Tags), Hosts: []string{},
+		Tags: full(f.Tags), Hosts: []string{},
 		Open: isOpen(r.levels(f.vault).of(f.ID, r.who.Client)),
 	}
 	for _, h := range f.Hosts {

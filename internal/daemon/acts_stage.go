@@ -31,7 +31,7 @@ func newStageWrite(r *request, project, stage, level string) (*stageWrite, error
 		return nil, err
 	}
 	return &stageWrite{r: r, site: s, needs: s.needs, change: vault.StageChange{
-		Project: s.project.Name, Stage: s.stage.Name, Level: s.stage.Level, Origin: r.origin(),
+		Project: s.project.Name, Stage: s.stage.Name, Level: s.stage.Level, Tags: marks(&r.lookup), Origin: r.origin(),
 	}}, nil
 }
 
@@ -79,7 +79,7 @@ func (w *stageWrite) judge(f vault.Field, known map[string]bool) {
 	case there:
 		w.needs = append(w.needs, toReplace)
 	}
-	if takesCode(f.Name) {
+	if unsafeFor(&w.r.lookup, f.Name) {
 		w.needs = append(w.needs, toSetCodeName)
 		w.warn(f.Name, fmt.Sprintf("programs take code or trust from %s: every command that gets this stage is steered by it", f.Name))
 	}
@@ -153,7 +153,7 @@ func (w *stageWrite) changed() api.StageChanged {
 }
 
 // full is a list that JSON shows as one even if it is empty.
-func full(list []string) []string { return slices.Concat([]string{}, list) }
+func full(list []string) []string { return append([]string{}, list...) }
 
 // planStageSet sets variables.
 func planStageSet(r *request) (*act, error) {

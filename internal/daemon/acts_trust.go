@@ -93,11 +93,14 @@ func planTrustAdd(r *request) (*act, error) {
 		text:  fmt.Sprintf("let agents use %s as a workspace", dir),
 		run: func(context.Context) (*api.Reply, error) {
 			t, err := readTrust(r.acts.state)
-			if err != nil || t.index(dir) >= 0 {
+			if err != nil {
 				return nil, err
 			}
-			t.Dirs = append(t.Dirs, trustedDir{dir, stamp(r.acts.now())})
-			return nil, t.write(r.acts.state)
+			if t.index(dir) < 0 {
+				t.Dirs = append(t.Dirs, trustedDir{dir, stamp(r.acts.now())})
+				err = t.write(r.acts.state)
+			}
+			return &api.Reply{Output: api.TrustDir{Dir: dir}}, err
 		},
 	}, nil
 }
@@ -159,7 +162,7 @@ func planTrustRemove(r *request) (*act, error) {
 		text:  fmt.Sprintf("trust %s no more", dir),
 		run: func(context.Context) (*api.Reply, error) {
 			t.Dirs = slices.Delete(t.Dirs, t.index(dir), t.index(dir)+1)
-			return nil, t.write(r.acts.state)
+			return &api.Reply{Output: api.TrustDir{Dir: dir}}, t.write(r.acts.state)
 		},
 	}, nil
 }

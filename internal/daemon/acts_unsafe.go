@@ -19,6 +19,15 @@ var codeNames = [...]string{
 // proxySuffix ends the names of variables that say through whom to speak. They are read in either case.
 const proxySuffix = "_PROXY"
 
+// unsafeFor says whether a name takes code for who asks. An agent gets no spelling of one: on some systems programs read all
+// spellings as the same variable, and what an item's name becomes one day is a variable in capitals.
+func unsafeFor(l *lookup, name string) bool {
+	if !l.isPerson() {
+		name = strings.ToUpper(name)
+	}
+	return takesCode(name)
+}
+
 // takesCode says whether programs take code or trust from a variable of that name.
 func takesCode(name string) bool {
 	if strings.HasSuffix(strings.ToUpper(name), proxySuffix) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"warder/internal/api"
 	"warder/internal/audit"
@@ -20,7 +21,17 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 	if err != nil {
 		return nil, err
 	}
-	return &api.Reply{Output: reportOf(report)}, nil
+	out := reportOf(report)
+	if !out.OK && d.keep.unattended {
+		out.Hint = d.unattendedHint()
+	}
+	return &api.Reply{Output: out}, nil
+}
+
+// unattendedHint is what mends a broken log where nobody has a password to declare the break with.
+func (d answers) unattendedHint() string {
+	return fmt.Sprintf("nobody can declare a break for an unattended account: warder daemon stop, move %s away and keep it; the next daemon begins anew and records that",
+		filepath.Join(d.opt.State, auditDirName))
 }
 
 func (d answers) verify(ctx context.Context) (audit.Report, error) {
@@ -46,15 +57,36 @@ func (d answers) verify(ctx context.Context) (audit.Report, error) {
 // verifyOptions is what the open account knows of the log. The key is used without holding on to the account, which may take
 // seconds otherwise.
 func verifyOptions(a *vault.Account) (audit.VerifyOptions, error) {
-	opt := audit.VerifyOptions{Account: a.ID()}
-	for _, m := range vault.AuditMarks(a) {
-		opt.Marks = append(opt.Marks, audit.Mark{Seq: m.Seq, Head: m.Head})
-	}
+	opt := audit.VerifyOptions{Account: a.ID(), Marks: marksOf(a)}
 	err := a.WithRoot(func(root seal.RootKey) error {
 		opt.Root = root
 		return nil
 	})
 	return opt, err
+}
+
+// marksOf are the states of the log that the account has signed.
+func marksOf(a *vault.Account) (marks []audit.Mark) {
+	for _, m := range vault.AuditMarks(a) {
+		if m.Seq > 0 {
+			marks = append(marks, audit.Mark{Seq: m.Seq, Head: m.Head})
+		}
+	}
+	return marks
+}
+
+// seal is acts' operation, after which the log's new end is signed.
+func (d answers) seal(a *acts) api.Op {
+	op := a.sealOp()
+	declare := op.Call
+	op.Call = func(ctx context.Context, call *api.Call) (*api.Reply, error) {
+		reply, err := declare(ctx, call)
+		if err == nil {
+			journal(d).declared()
+		}
+		return reply, err
+	}
+	return op
 }
 
 // sealOp is the operation that declares a break of the log. It is an act like those on the account: decided, proved and
@@ -69,7 +101,7 @@ func (a *acts) sealOp() api.Op {
 // planAuditSeal looks at what is wrong, so that the person who declares it reads it.
 func planAuditSeal(r *request) (*act, error) {
 	var in api.Act
-	if err := r.call.Decode(&in); err != nil {
+	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
 	opt, err := verifyOptions(r.account)
@@ -85,8 +117,8 @@ func planAuditSeal(r *request) (*act, error) {
 	}
 	bad := report.FirstBad
 	return &act{
-		needs: []need{toRepair},
-		text:  fmt.Sprintf("declare the audit log broken at seq %d (%s: %s) and go on behind it", bad.Seq, bad.Cause, bad.Text),
+		needs: []need{toSeal},
+		text:  sealText(bad),
 		run: func(ctx context.Context) (*api.Reply, error) {
 			sealed, err := sealLog(ctx, r.acts.log, r.account)
 			if err != nil {
@@ -97,11 +129,21 @@ func planAuditSeal(r *request) (*act, error) {
 	}, nil
 }
 
+// sealText says what a person declares. Where records are missing behind the last one, the number moves with each record that
+// is made, that of the question among them, and would make another act of it each time.
+func sealText(bad *audit.Bad) string {
+	if bad.Cause == audit.Cut {
+		return "declare the audit log cut, records that the account has signed being missing at its end, and go on behind it"
+	}
+	return fmt.Sprintf("declare the audit log broken at seq %d (%s: %s) and go on behind it", bad.Seq, bad.Cause, bad.Text)
+}
+
 // sealLog declares the break under the account's key.
 func sealLog(ctx context.Context, log *audit.Log, a *vault.Account) (api.AuditSealed, error) {
 	var b audit.Break
+	marks := marksOf(a)
 	err := a.WithRoot(func(root seal.RootKey) (err error) {
-		b, err = log.Seal(ctx, root, a.ID())
+		b, err = log.Seal(ctx, root, a.ID(), marks...)
 		return err
 	})
 	if err != nil {
@@ -115,7 +157,7 @@ func sealLog(ctx context.Context, log *audit.Log, a *vault.Account) (api.AuditSe
 }
 
 func reportOf(r audit.Report) api.AuditReport {
-	out := api.AuditReport{OK: r.OK, Events: r.Events, Segments: r.Segments, Full: r.Full}
+	out := api.AuditReport{OK: r.OK, Events: r.Events, Segments: r.Segments, Full: r.Full, Proved: r.Proved}
 	if r.FirstBad != nil {
 		out.FirstBad = &api.AuditBad{Seq: r.FirstBad.Seq, Cause: string(r.FirstBad.Cause), Text: r.FirstBad.Text}
 	}

@@ -39,7 +39,7 @@ func TestSealingABreak(t *testing.T) {
 			t.Fatal(r.err)
 		}
 	}
-	proof := api.Act{Presence: true}
+	proof := api.Act{Presence: true, Hash: "of nothing"}
 	if r := s.do(person(), api.OpAuditSeal, proof, masterPassword); r.err == nil || r.err.Code != api.Usage {
 		t.Errorf("a whole log: %v", r.err)
 	}
@@ -53,6 +53,7 @@ func TestSealingABreak(t *testing.T) {
 	if r.err == nil || r.err.Code != api.NeedsApproval || !strings.Contains(r.err.Message, "broken at seq ") {
 		t.Fatalf("without a proof: %v", r.err)
 	}
+	proof.Prove(r.err.Hash)
 	r = s.do(person(), api.OpAuditSeal, proof, masterPassword)
 	if r.err != nil {
 		t.Fatal(r.err)

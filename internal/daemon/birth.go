@@ -115,7 +115,7 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 	d.keep = k
 	if o.account != nil {
 		k.id = o.account.ID().String()
-		log.checkpoint(o.account)
+		log.resume(ctx, o)
 	}
 	log.note(ctx, eventStarted, nil, map[string]any{
 		"pid": ownPID(), "version": d.opt.Version, "sha256": d.program.sha256(), "started_by": d.starter.Verdict,
@@ -125,6 +125,9 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 		if err := log.recordOpening(ctx, o); err != nil {
 			return err
 		}
+	}
+	if k.account != nil {
+		log.signHead(k.account)
 	}
 	d.onEnd(func() error {
 		k.lock(lockShutdown, nil)

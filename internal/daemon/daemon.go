@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"warder/internal/api"
@@ -36,17 +37,19 @@ type Daemon struct {
 	program program
 	starter caller.Identity // who started it
 
-	state         *state.Dir
-	account       accountPlace
-	tables        *caller.Tables
-	tablesPending int // what a user\'s table wants and can\'t have
-	audit         *audit.Log
-	keep          *keeper
-	listener      *api.Listener
+	state    *state.Dir
+	account  accountPlace
+	tables   atomic.Pointer[caller.Tables]
+	agents   agentsKnown // by whoever starts and then by the tick alone
+	audit    *audit.Log
+	held     atomic.Pointer[audit.Mark] // what the account has signed of the log and the log does not hold; nil usually
+	keep     *keeper
+	listener *api.Listener
 
-	mu       sync.Mutex // guards policy and warnings
-	policy   settings
-	warnings []string
+	mu            sync.Mutex // guards policy, tablesPending and warnings
+	policy        settings
+	tablesPending int // what a user's table wants and can't have
+	warnings      []string
 
 	quits  chan string // why the daemon shall end
 	failed chan error  // the server can't go on
@@ -150,7 +153,7 @@ func (d *Daemon) ops() map[string]api.Op {
 	ops[api.OpDaemonStop] = api.Op{Call: own.stop}
 	ops[api.OpDaemonReplace] = api.Op{Call: own.replace}
 	ops[api.OpAuditVerify] = api.Op{Call: own.auditVerify}
-	ops[api.OpAuditSeal] = a.sealOp()
+	ops[api.OpAuditSeal] = own.seal(a)
 	return ops
 }
 

@@ -40,6 +40,7 @@
 //	clock.go     time that counts sleep
 //	watch.go     what happens by itself; logind.go hears of sleep and of the session's lock
 //	settings.go  wishes: what the user's files say, and what of it counts
+//	agents.go    the agents that a user adds
 //	status.go    answers: status, whoami, lock, stop
 //	auditops.go  audit.verify, audit.seal
 //	lifecycle.go journal: the daemon's own events in the audit log

@@ -67,6 +67,9 @@ type home struct {
 // newHome makes a home with an installed program and its record.
 func newHome(t *testing.T) *home {
 	t.Helper()
+	if raceDetector {
+		t.Skip("the executable is the same one as in the run without the race detector")
+	}
 	dir, err := os.MkdirTemp("/tmp", "wd-")
 	must(t, err)
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })

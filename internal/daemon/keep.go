@@ -57,11 +57,12 @@ func (k *keeper) acted() {
 	k.last = k.clock.moment()
 }
 
-// limit sets how long the account may stay open.
+// limit shortens how long the account may stay open. A longer time counts from the next unlocking on: that takes a person,
+// and whoever can write the settings must not keep open what a person wanted locked sooner.
 func (k *keeper) limit(idle, most time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.idle, k.max = idle, most
+	k.idle, k.max = min(k.idle, idle), min(k.max, most)
 	k.expire()
 }
 

@@ -190,3 +190,15 @@ func TestTheClockOfThisSystem(t *testing.T) {
 		t.Errorf("booted %s ago", m.boot)
 	}
 }
+
+// TestLimitOnlyShortens: what the settings say while the account is open can
+// lock it sooner, and never keep it open for longer.
+func TestLimitOnlyShortens(t *testing.T) {
+	k := newKept(t)
+	k.limit(10*time.Minute, time.Hour)
+	k.limit(8*time.Hour, 12*time.Hour)
+	k.hands.pass(11 * time.Minute)
+	if k.isOpen() {
+		t.Error("a longer time counts for an account that is open")
+	}
+}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"warder/internal/audit"
@@ -13,6 +14,7 @@ import (
 // The daemon's own events.
 const (
 	eventStarted   = "daemon.started"
+	eventStopAsked = "daemon.stop_asked" // by whom
 	eventStopped   = "daemon.stopped"
 	eventReplaced  = "daemon.replaced"        // another daemon takes this one's place
 	eventRefused   = "daemon.replace_refused" // a process that may not wanted to
@@ -21,6 +23,7 @@ const (
 	eventUnlocked  = "account.unlocked"
 	eventRecovered = "account.recovered"
 	eventLocked    = "account.locked"
+	eventBegunAnew = "audit.begun_anew" // the log of an unattended account was taken away
 )
 
 // auditDirName is the folder of the audit log in the state directory.
@@ -48,12 +51,57 @@ func (d journal) openAudit() error {
 	return nil
 }
 
-// auditHead is the log's end for the vault's manifests. While the account is opened there is no log yet.
+// auditHead is the log's end for the vault's manifests. While the account is opened there is no log yet. A head that was signed
+// and that the log does not hold is signed again: the contradiction is evidence until a person has declared it.
 func (d journal) auditHead() (uint64, seal.Hash) {
 	if d.audit == nil {
 		return 0, seal.Hash{}
 	}
+	if m := d.held.Load(); m != nil {
+		return m.Seq, m.Head
+	}
 	return d.audit.Head()
+}
+
+// resume holds the log against what the account has signed of it, and seals its state.
+func (d journal) resume(ctx context.Context, o *openedAccount) {
+	marks := marksOf(o.account)
+	newest := audit.Mark{}
+	for _, m := range marks {
+		if m.Seq > newest.Seq {
+			newest = m
+		}
+	}
+	if seq, _ := d.audit.Head(); o.unattended && seq == 0 && newest.Seq > 0 {
+		// Nobody can declare anything here: whoever takes the whole log away has it begin anew, which is noted.
+		_ = d.seal(o.account, nil)
+		d.warn("the audit log was taken away at record %d and begins anew", newest.Seq)
+		d.note(ctx, eventBegunAnew, nil, map[string]any{"signed": newest.Seq})
+		return
+	}
+	err := d.seal(o.account, marks)
+	if newest.Seq > 0 && (errors.Is(err, audit.ErrBehind) || errors.Is(err, audit.ErrNoCheckpoints)) {
+		d.held.Store(&newest)
+	}
+}
+
+// signHead signs the log's end into the account's manifests, so that the log can't be taken away unseen. A failure is no reason
+// not to go on: a home may be read-only or full, and findings stop all writing.
+func (d journal) signHead(a *vault.Account) {
+	if d.held.Load() != nil {
+		return
+	}
+	if err := a.Touch(); err != nil {
+		d.log.LogAttrs(context.Background(), slog.LevelWarn, "the audit log's end is not signed into the account", slog.String("cause", err.Error()))
+	}
+}
+
+// declared goes on with a log whose break a person has declared.
+func (d journal) declared() {
+	d.held.Store(nil)
+	if a, err := d.keep.get(); err == nil {
+		d.signHead(a)
+	}
 }
 
 // recordOpening records that the account was opened. What can't be recorded is not done; only a new account stays, since
@@ -79,18 +127,23 @@ func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
 	return placeError("the audit log", err)
 }
 
-// beforeLock records that the account is locked and seals the log's state, while the key is there.
+// beforeLock records that the account is locked, and seals and signs the log's state while the keys are there.
 func (d journal) beforeLock(a *vault.Account, reason string, by *client) {
 	d.note(context.Background(), eventLocked, by, map[string]any{"reason": reason})
-	d.checkpoint(a)
+	if d.held.Load() != nil {
+		return // nothing is sealed over what contradicts the account
+	}
+	_ = d.seal(a, nil)
+	d.signHead(a)
 }
 
-// checkpoint seals the log's state under the account's key. A failure is no reason not to go on: verifying tells.
-func (d journal) checkpoint(a *vault.Account) {
-	err := a.WithRoot(func(root seal.RootKey) error { return d.audit.Checkpoint(root, a.ID()) })
+// seal seals the log's state under the account's key. A failure is no reason not to go on: verifying tells.
+func (d journal) seal(a *vault.Account, marks []audit.Mark) error {
+	err := a.WithRoot(func(root seal.RootKey) error { return d.audit.Checkpoint(root, a.ID(), marks...) })
 	if err != nil {
 		d.warn("%v: see what it is: warder audit verify", err)
 	}
+	return err
 }
 
 // note records an event of the daemon's. Nothing waits for it: what must not happen unrecorded uses Append.

@@ -28,6 +28,21 @@ type holder struct {
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
+
+	// The pid may be another process's by now, or one of another pid namespace:
+	// this tells the process from it. Empty where the system does not say.
+	Boot  string `json:"boot,omitempty"`
+	Ticks uint64 `json:"ticks,omitempty"` // of its start, since boot
+}
+
+// mark is what tells a process from all others that have had or will have its pid.
+func mark(pid int) (boot string, ticks uint64, err error) {
+	stat, err := platform.ReadProcStat(pid)
+	if err != nil {
+		return "", 0, err
+	}
+	boot, err = platform.BootID()
+	return boot, stat.Start, err
 }
 
 // claim makes this process the daemon of its place.
@@ -62,7 +77,11 @@ func (d claim) takeLock(ctx context.Context, patience time.Duration, hopeless fu
 
 // noteHolder says in the state directory who holds the lock. A full disk is no reason not to serve.
 func (d claim) noteHolder() error {
-	text, err := json.Marshal(holder{PID: ownPID(), Socket: d.opt.Socket, Version: d.opt.Version, Started: d.begun.UTC().Truncate(time.Second)})
+	h := holder{PID: ownPID(), Socket: d.opt.Socket, Version: d.opt.Version, Started: d.begun.UTC().Truncate(time.Second)}
+	if boot, ticks, err := mark(h.PID); err == nil {
+		h.Boot, h.Ticks = boot, ticks
+	}
+	text, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
@@ -72,26 +91,39 @@ func (d claim) noteHolder() error {
 	return nil
 }
 
-// holderPID is which process holds the lock, 0 if that is not known.
-func (d claim) holderPID() int {
+// holderPID is which process holds the lock, 0 if that is not known. Where the system does not tell processes of one pid
+// apart it is not sure.
+func (d claim) holderPID() (pid int, sure bool) {
 	text, err := d.state.Read(holderFile, 4<<10)
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	var h holder
 	if json.Unmarshal(text, &h) != nil || h.PID <= 0 {
-		return 0
+		return 0, false
 	}
-	if _, err := platform.ReadProcStat(h.PID); platform.IsNoProcess(err) {
-		return 0
+	boot, ticks, err := mark(h.PID)
+	switch {
+	case platform.IsNoProcess(err):
+		return 0, false
+	case err != nil || h.Boot == "":
+		return h.PID, false
+	case boot != h.Boot || ticks != h.Ticks:
+		return 0, false
 	}
-	return h.PID
+	return h.PID, true
+}
+
+// isHolder reports whether that process holds the lock, as far as can be told.
+func (d claim) isHolder(pid int) bool {
+	holder, _ := d.holderPID()
+	return pid == holder
 }
 
 // stuck is the error about a daemon that keeps the lock and does not answer.
 func (d claim) stuck() error {
-	pid := d.holderPID()
-	if pid == 0 {
+	pid, sure := d.holderPID()
+	if !sure {
 		return api.Errorf(api.Unreachable, "another process holds the daemon's lock and does not let go").
 			WithHint("find out which and end it: fuser " + d.state.Path() + "/" + lockFile)
 	}

@@ -93,7 +93,7 @@ func (d claim) take(ctx context.Context, old *oldDaemon, r *startRequest) error 
 // listens there.
 func (d claim) takePlace(ctx context.Context, old *oldDaemon, r *startRequest) error {
 	if r.op == api.OpStart {
-		if old.conn != nil && old.pid() == d.holderPID() {
+		if old.conn != nil && d.isHolder(old.pid()) {
 			return running(old.pid())
 		}
 		return d.takeLock(ctx, askTime, func() error { return d.another(ctx) })
@@ -103,7 +103,7 @@ func (d claim) takePlace(ctx context.Context, old *oldDaemon, r *startRequest) e
 		wait = deafTime
 	}
 	return d.takeLock(ctx, wait, func() error {
-		if refused != nil && old.pid() == d.holderPID() {
+		if refused != nil && d.isHolder(old.pid()) {
 			return refused // the daemon itself; what somebody else says counts for nothing
 		}
 		return nil
@@ -117,7 +117,7 @@ func (d claim) another(ctx context.Context) error {
 		return nil
 	}
 	defer conn.Close() //nolint:errcheck // nothing was asked over it
-	if pid := conn.ServerPID(); pid == d.holderPID() {
+	if pid := conn.ServerPID(); d.isHolder(pid) {
 		return running(pid)
 	}
 	return nil

@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	self := judgeSelf(o.Getenv)
+	self := judgeSelf(o)
 	if o.StartFD == 0 {
 		o.StartedBy = stricter(self.Verdict, o.StartedBy) // of a client that starts a daemon the kernel tells
 	}
@@ -84,16 +84,6 @@ func Run(ctx context.Context, o Options) error {
 	d.starter = self
 	d.starter.Verdict = o.StartedBy
 	return d.run(ctx)
-}
-
-// judgeSelf judges this process: who starts a daemon by hand is above it.
-func judgeSelf(getenv func(string) string) caller.Identity {
-	tables, _, err := caller.LoadTables(nil, "")
-	if err != nil {
-		return caller.Identity{Verdict: caller.Unknown}
-	}
-	id, _ := tables.JudgeSelf(getenv) // unknown with an error
-	return id
 }
 
 // run starts the daemon, serves, and ends it.

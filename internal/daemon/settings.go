@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"warder/internal/caller"
 	"warder/internal/state"
 )
 
@@ -43,8 +42,10 @@ func (d wishes) loadSettings() {
 	}
 }
 
-// reload applies a changed config.toml to the open account. How the log is kept changes with the next start.
+// reload applies changed files: the agents, and config.toml to the open account. How the log is kept changes with the next
+// start.
 func (d wishes) reload(k *keeper) {
+	d.loadTables()
 	d.loadSettings()
 	d.mu.Lock()
 	idle, most := d.policy.idle, d.policy.max
@@ -53,7 +54,8 @@ func (d wishes) reload(k *keeper) {
 }
 
 // readSettings reads what the user wants and what of it counts. Whoever can write the file could make it say anything, so
-// what widens beyond the defaults waits until a person accepts it: longer lock times, and an audit log that forgets sooner.
+// what widens beyond the defaults waits until a person accepts it: longer lock times. How much the log keeps widens nothing and
+// has bounds of its own.
 func (d wishes) readSettings() (s settings, warnings []string) {
 	path := filepath.Join(d.opt.Config, configFile)
 	noEnvironment := func(string) string { return "" }
@@ -61,7 +63,7 @@ func (d wishes) readSettings() (s settings, warnings []string) {
 	if err != nil {
 		warnings = append(warnings, fmt.Sprintf("the default settings don't hold: %v", err))
 	}
-	text, err := d.readConfig(configFile)
+	text, err := readConfig(d.opt.Config, configFile)
 	own, ignored, parsed := state.LoadSettings(text, path, noEnvironment, nil)
 	if err := errors.Join(err, parsed); err != nil {
 		warnings = append(warnings, fmt.Sprintf("the settings don't count: %v", err))
@@ -76,8 +78,7 @@ func (d wishes) readSettings() (s settings, warnings []string) {
 	}
 	s.idle = atMost(own.LockIdle, defaults.LockIdle, "lock.idle", wait)
 	s.max = atMost(own.LockMax, defaults.LockMax, "lock.max", wait)
-	s.auditSize = atLeast(own.AuditMaxSize, defaults.AuditMaxSize, "audit.max_size", wait)
-	s.auditGenerations = int(atLeast(own.AuditGenerations, defaults.AuditGenerations, "audit.generations", wait))
+	s.auditSize, s.auditGenerations = own.AuditMaxSize.Value, int(own.AuditGenerations.Value)
 	return s, warnings
 }
 
@@ -93,40 +94,9 @@ func atMost[T cmp.Ordered](own, standard state.Setting[T], name string, wait wai
 	return own.Value
 }
 
-// atLeast is the user's value, or the default where that is more.
-func atLeast[T cmp.Ordered](own, standard state.Setting[T], name string, wait waiting) T {
-	if own.Value < standard.Value {
-		wait(name, own.From, own.Text, standard.Text)
-		return standard.Value
-	}
-	return own.Value
-}
-
-// loadTables reads the agents that the user adds. A file that can't be read makes everybody unknown who is no agent: what it
-// adds is missing.
-func (d wishes) loadTables() {
-	path := filepath.Join(d.opt.Config, agentsFile)
-	text, err := d.readConfig(agentsFile)
-	if err != nil {
-		text = []byte("unreadable") // which is no TOML
-		d.warn("nobody counts as a person until %s can be read: %v", path, err)
-	}
-	tables, warnings, broken := caller.LoadTables(text, path)
-	if broken != nil && err == nil {
-		d.warn("nobody counts as a person until %s is right: %v", path, broken)
-	}
-	for _, w := range warnings {
-		if w.Pending {
-			d.tablesPending++
-		}
-		d.warn("%v", w)
-	}
-	d.tables = tables
-}
-
-// readConfig reads a file of the configuration directory; none is empty.
-func (d wishes) readConfig(name string) ([]byte, error) {
-	dir, err := state.OpenDir(d.opt.Config)
+// readConfig reads a file of the configuration directory at path; none is empty.
+func readConfig(path, name string) ([]byte, error) {
+	dir, err := state.OpenDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warder/internal/caller"
+	"warder/internal/state"
 )
 
 // configured is a daemon with files of a user's.
@@ -20,7 +21,12 @@ func configured(t *testing.T, files map[string]string) *Daemon {
 	for name, text := range files {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	d := &Daemon{opt: Options{Config: dir}, log: slog.New(slog.NewTextHandler(new(bytes.Buffer), nil))}
+	places, err := state.CreateDir(filepath.Join(t.TempDir(), "state"))
+	must(t, err)
+	t.Cleanup(func() { must(t, places.Close()) })
+	d := &Daemon{
+		opt: Options{Config: dir, State: places.Path()}, state: places, log: slog.New(slog.NewTextHandler(new(bytes.Buffer), nil)),
+	}
 	wishes{d}.loadSettings()
 	wishes{d}.loadTables()
 	return d
@@ -43,12 +49,14 @@ func TestWhatWidensWaits(t *testing.T) {
 			func(s *settings) { s.idle, s.pending = time.Hour, 1 },
 			[]string{"config.toml:3: lock.max"},
 		},
-		"a log that forgets": {
-			"[audit]\nmax_size = \"1MiB\"\ngenerations = 1\n", func(s *settings) { s.pending = 2 }, []string{"audit.max_size", "audit.generations"},
+		"a small log": {
+			"[audit]\nmax_size = \"2MiB\"\ngenerations = 2\n",
+			func(s *settings) { s.auditSize, s.auditGenerations = 2<<20, 2 }, nil,
 		},
-		"a log that keeps more": {"[audit]\ngenerations = 9\n", func(s *settings) { s.auditGenerations = 9 }, nil},
-		"nonsense":              {"[lock]\nidle = \"yes\"\nmax = \"1h\"\n", func(s *settings) { s.max = time.Hour }, []string{"config.toml:2"}},
-		"no TOML":               {"idle: 1h\n", func(*settings) {}, []string{"the settings don't count"}},
+		"a log below the bounds": {"[audit]\nmax_size = \"1\"\ngenerations = 0\n", func(*settings) {}, []string{"config.toml:2", "config.toml:3"}},
+		"a log that keeps more":  {"[audit]\ngenerations = 9\n", func(s *settings) { s.auditGenerations = 9 }, nil},
+		"nonsense":               {"[lock]\nidle = \"yes\"\nmax = \"1h\"\n", func(s *settings) { s.max = time.Hour }, []string{"config.toml:2"}},
+		"no TOML":                {"idle: 1h\n", func(*settings) {}, []string{"the settings don't count"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := configured(t, map[string]string{configFile: c.text})
@@ -87,7 +95,7 @@ func TestLooseSettingsDontCount(t *testing.T) {
 // TestTheAgentsOfAUser reads what a user adds to the tables. A file that can't be read leaves nobody a person.
 func TestTheAgentsOfAUser(t *testing.T) {
 	verdict := func(d *Daemon) caller.Verdict {
-		id, err := d.tables.JudgeSelf(func(name string) string { return map[string]string{"MYBOT": "1"}[name] })
+		id, err := d.tables.Load().JudgeSelf(func(name string) string { return map[string]string{"MYBOT": "1"}[name] })
 		must(t, err)
 		return id.Verdict
 	}
@@ -105,6 +113,39 @@ func TestTheAgentsOfAUser(t *testing.T) {
 	}
 }
 
+// TestAgentsCountAtOnceAndStay adds an agent below a daemon that runs, and takes it away again: it stays one, also for the next
+// daemon, and the removal waits.
+func TestAgentsCountAtOnceAndStay(t *testing.T) {
+	const table = "version = 1\n[[agent]]\nclient = \"mybot\"\nmarks = [\"MYBOT=1\"]\n"
+	mark := func(name string) string { return map[string]string{"MYBOT": "1"}[name] }
+	d := configured(t, nil)
+	k := newKept(t)
+	step := func(what, text string, want bool, pending int) {
+		t.Helper()
+		must(t, os.WriteFile(filepath.Join(d.opt.Config, agentsFile), []byte(text), 0o600))
+		wishes{d}.reload(k.keeper)
+		id, err := d.tables.Load().JudgeSelf(mark)
+		must(t, err)
+		if added := id.Client == "mybot"; added != want || d.tablesPending != pending || pending > 0 && len(d.warnings) == 0 {
+			t.Errorf("%s: %+v, %d pending, %q", what, id.Client, d.tablesPending, d.warnings)
+		}
+	}
+	step("nothing", "", false, 0)
+	step("added", table, true, 0)
+	step("another beside it", table+"[[agent]]\nclient = \"otherbot\"\nnames = [\"otherbot\"]\n", true, 0)
+	step("one removed", table, true, 1)
+	if !strings.Contains(d.warnings[0], "otherbot") {
+		t.Errorf("warnings: %q", d.warnings)
+	}
+	next := &Daemon{opt: d.opt, state: d.state, log: d.log}
+	d = next
+	step("all removed, the next daemon", "", true, 2)
+	if id := judgeSelf(Options{Config: d.opt.Config, State: d.opt.State, Getenv: mark}); id.Client != "mybot" {
+		t.Errorf("who starts it by hand is %+v", id.Client)
+	}
+	step("back again", table+"[[agent]]\nclient = \"otherbot\"\nnames = [\"otherbot\"]\n", true, 0)
+}
+
 // TestStricterSettingsCountAtOnce changes the file below a daemon that runs.
 func TestStricterSettingsCountAtOnce(t *testing.T) {
 	d := configured(t, nil)
@@ -119,7 +160,7 @@ func TestStricterSettingsCountAtOnce(t *testing.T) {
 		t.Errorf("idle %s, open %t", k.idle, k.isOpen())
 	}
 	write("[lock]\nidle = \"100h\"\n")
-	if k.idle != 8*time.Hour || d.policy.pending != 1 || len(d.warnings) != 1 {
+	if k.idle != 3*time.Hour || d.policy.pending != 1 || len(d.warnings) != 1 {
 		t.Errorf("idle %s, %d pending, %q", k.idle, d.policy.pending, d.warnings)
 	}
 	write("[lock]\nidle = \"1h\"\n")

@@ -86,7 +86,7 @@ func (d birth) judgeStarter(s *starter) {
 	}
 	found := caller.Identity{Verdict: caller.Unknown}
 	if s.peer != nil {
-		if id, err := d.tables.Judge(s.peer, nil); err == nil {
+		if id, err := d.tables.Load().Judge(s.peer, nil); err == nil {
 			found = id
 		}
 	}

@@ -75,10 +75,12 @@ func (d answers) lock(_ context.Context, call *api.Call) (*api.Reply, error) {
 }
 
 // stop ends the daemon after the reply.
-func (d answers) stop(_ context.Context, call *api.Call) (*api.Reply, error) {
-	if _, err := clientOf(call); err != nil {
+func (d answers) stop(ctx context.Context, call *api.Call) (*api.Reply, error) {
+	c, err := clientOf(call)
+	if err != nil {
 		return nil, err
 	}
+	journal(d).note(ctx, eventStopAsked, c, nil)
 	d.quit("asked")
 	return nil, nil
 }

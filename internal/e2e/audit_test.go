@@ -262,6 +262,27 @@ func TestDone3_cutTail(t *testing.T) {
 	wantsShown(t, "status", h.Terminal(t, person.Shell{Terminal: "xterm"}).Run(t, "warder status --json"), 8, `"audit":\{"seq":\d+,"ok":false\}`)
 }
 
+// TestAuditRemoved takes the whole log away from an account that was only read.
+func TestAuditRemoved(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	for range 10 {
+		h.agent(t, "", "item", "list")
+	}
+	h.mustRun(t, "warder daemon stop")
+	if err := os.RemoveAll(filepath.Join(h.WarderHome(), "state", "audit")); err != nil {
+		t.Fatal(err)
+	}
+	h.unlock(t)
+	h.bad(t, 0, "cut", "gap")
+	h.lock(t)
+	h.unlock(t)
+	h.bad(t, 0, "cut", "gap")
+	wantsShown(t, "seal", h.prove(t, "warder audit seal"), 0, ``)
+	if v := h.verify(t); !v.OK {
+		t.Errorf("after it was declared the log is %+v, bad %+v", v, v.FirstBad)
+	}
+}
+
 // TestAuditFollow: a person watches what an agent does, as it does it.
 func TestAuditFollow(t *testing.T) {
 	h := newHouse(t, person.Options{})

@@ -13,7 +13,8 @@ type StageChange struct {
 	Project, Stage string
 	Set            []Field // Name, and Value or Ref; the values stay the caller's
 	Unset          []string
-	Level          Level // for a stage that is new; an existing one keeps its own
+	Level          Level    // for a stage that is new; an existing one keeps its own
+	Tags           []string // for a stage and a project that are new
 	Origin         Origin
 }
 
@@ -132,7 +133,7 @@ func (p *stagePlan) findOrNew(v *Vault, change StageChange) (project *Item, err 
 	switch {
 	case errors.Is(err, ErrNotFound):
 		// The stage must name its project before either is saved, so the id is made here.
-		project = &Item{Meta: Meta{ID: seal.NewID(), Kind: KindProject, Name: change.Project, Origin: change.Origin}}
+		project = &Item{Meta: Meta{ID: seal.NewID(), Kind: KindProject, Name: change.Project, Tags: slices.Clone(change.Tags), Origin: change.Origin}}
 		p.diff.NewProject = true
 	case err != nil:
 		return nil, err
@@ -148,7 +149,7 @@ func (p *stagePlan) findOrNew(v *Vault, change StageChange) (project *Item, err 
 		return nil, err
 	}
 	p.diff.NewStage = true
-	p.stage = &Item{Meta: Meta{Kind: KindStage, Name: change.Stage, Project: project.ID, Level: change.Level}}
+	p.stage = &Item{Meta: Meta{Kind: KindStage, Name: change.Stage, Project: project.ID, Level: change.Level, Tags: slices.Clone(change.Tags)}}
 	return project, nil
 }
 

@@ -27,6 +27,9 @@ type Error struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint"` // the next step
 	ID      string `json:"id"`   // of the audit record that tells more
+	// Hash is that of the act which a person is asked about. It is a claim on nothing: whoever sends the proof says with it
+	// what was shown. Empty unless the error asks for a person's presence.
+	Hash string `json:"hash,omitempty"`
 
 	cause error // never crosses the socket
 }
@@ -58,7 +61,7 @@ func (e *Error) WithCause(cause error) *Error {
 
 // cut is e as it is sent.
 func (e *Error) cut() *Error {
-	return &Error{Code: e.Code, Message: cutText(e.Message), Hint: cutText(e.Hint), ID: cutText(e.ID)}
+	return &Error{Code: e.Code, Message: cutText(e.Message), Hint: cutText(e.Hint), ID: cutText(e.ID), Hash: cutText(e.Hash)}
 }
 
 func cutText(s string) string {
