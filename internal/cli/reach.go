@@ -87,6 +87,9 @@ func placeFault(err error) *api.Error {
 	if hint := state.Hint(err); hint != "" {
 		return e.WithHint(hint)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return e.WithHint("name a directory that you may write to, for all that is warder's: export WARDER_HOME=DIRECTORY")
+	}
 	return e.WithHint("see what is wrong with it: warder doctor")
 }
 

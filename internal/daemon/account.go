@@ -95,7 +95,11 @@ func (d opener) unlockAccount(r *startRequest) (*openedAccount, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := vault.Open(d.account.config(), r.values[0])
+	var a *vault.Account
+	err = afterShortWait(func() (err error) {
+		a, err = vault.Open(d.account.config(), r.values[0])
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

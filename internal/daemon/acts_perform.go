@@ -216,7 +216,7 @@ func (r *request) prove() error {
 	if r.account == nil {
 		return api.Errorf(api.Locked, "the account is locked")
 	}
-	return vaultError(r, r.account.VerifyPassword(*r.proof))
+	return vaultError(r, afterShortWait(func() error { return r.account.VerifyPassword(*r.proof) }))
 }
 
 // execute runs an act that was permitted.

@@ -31,6 +31,7 @@
 //	clean.go     shedding what the process inherited
 //	birth.go     the steps of a start, in their order
 //	start.go     the request over the inherited connection
+//	patience.go  a short wait after a wrong password is waited out
 //	account.go   opener: opening, creating and recovering the account
 //	replace.go   claim: taking the place of a daemon; who may
 //	lockfile.go  the lock, and who holds it

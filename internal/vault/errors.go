@@ -45,9 +45,9 @@ func isUnfit(err error) bool {
 // WaitError refuses an unlock that comes too soon after wrong ones.
 type WaitError struct{ Wait time.Duration }
 
-// Error says how long to wait.
+// Error says how long to wait, in whole seconds that are enough.
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("too many wrong passwords: try again in %s", e.Wait.Round(time.Second))
+	return fmt.Sprintf("too many wrong passwords: try again in %s", (e.Wait + time.Second - 1).Truncate(time.Second))
 }
 
 // WeakPasswordError refuses a master password.

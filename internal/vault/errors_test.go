@@ -64,7 +64,7 @@ func TestErrorTexts(t *testing.T) {
 		"keyset 2 has version 3, this warder reads up to 1":                                &vault.FormatError{Object: "keyset 2", Have: 3, Max: 1},
 		`item name "a\u202eb" is bad`:                                                      &vault.NameError{What: "item name", Name: "a\u202eb", Reason: "is bad"},
 		`field "x" has 65536 bytes, the limit is 65535`:                                    &vault.SizeError{What: `field "x"`, Have: 65536, Max: 65535},
-		"too many wrong passwords: try again in 4s":                                        &vault.WaitError{Wait: 4100 * time.Millisecond},
+		"too many wrong passwords: try again in 5s":                                        &vault.WaitError{Wait: 4100 * time.Millisecond},
 		"the master password has 11 characters, at least 12 are needed":                    &vault.WeakPasswordError{Length: 11, MinLength: 12, MinScore: 3},
 		"the master password is too easy to guess (strength 1 of 4, at least 3 is needed)": &vault.WeakPasswordError{Length: 12, MinLength: 12, Score: 1, MinScore: 3},
 		"writing is stopped: the first is wrong; the second is wrong":                      &vault.AlarmError{Findings: []vault.Finding{{Text: "the first is wrong"}, {Text: "the second is wrong"}}},
