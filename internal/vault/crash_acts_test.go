@@ -60,7 +60,9 @@ func inVault(do func(t *testing.T, a *vault.Account, v *vault.Vault) error) func
 		}
 		l.spare()
 		alarm := new(vault.AlarmError)
-		if next := a.Touch(); next != nil && !errors.As(next, &alarm) {
+		// Where even putting the device's keys back failed, this process is nobody until it opens the account again, which the
+		// judgement that follows does.
+		if next := a.Touch(); next != nil && !errors.As(next, &alarm) && !errors.Is(next, vault.ErrNotEnrolled) {
 			t.Errorf("after %v, the next write: %v", err, next)
 		}
 		return err
