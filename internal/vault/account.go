@@ -59,14 +59,16 @@ type Account struct{ c *core }
 type core struct {
 	ring
 
-	mu       sync.RWMutex // guards the ring and all below; taken before the lock file
-	locked   bool
-	stale    bool // an error left what is in memory half read: nothing may be written on it
-	seen     seen
-	vaults   map[seal.ID]*shelf
-	headless map[seal.ID]bool // vault folders that hold something and have no header
-	problems problems
-	found    []Finding
+	mu     sync.RWMutex // guards the ring and all below; taken before the lock file
+	locked bool
+	stale  bool // an error left what is in memory half read: nothing may be written on it
+	// stillborn is a new id of this device that came to nothing, after which its former keys could not be put back.
+	stillborn seal.ID
+	seen      seen
+	vaults    map[seal.ID]*shelf
+	headless  map[seal.ID]bool // vault folders that hold something and have no header
+	problems  problems
+	found     []Finding
 }
 
 // Exists reports whether an account is at cfg's place. It needs no password.

@@ -120,11 +120,20 @@ func (c *core) sync() error {
 // memory reads and writes what this device remembers of the account.
 type memory struct{ *core }
 
-// follow takes up the id that another process gave this device meanwhile: under the former one its writes would not count.
+// keep writes this device's keys and what it remembers, as they were before a new id that came to nothing.
+func (c memory) keep() error {
+	return errors.Join(writeDevice(c.local, c.account, c.root, c.ds, c.dev), c.save())
+}
+
+// follow takes up the id that another process gave this device meanwhile: under the former one its writes would not count. An id of
+// our own that came to nothing, and that lies there because the disk did not take the former keys back, makes room for them.
 func (c memory) follow() error {
 	id, err := readDeviceID(c.local)
 	if err != nil || id.IsZero() || id == c.dev.id {
 		return err
+	}
+	if id == c.stillborn {
+		return c.keep()
 	}
 	now, err := readDevice(c.local, c.account, c.root, c.ds)
 	if errors.Is(err, seal.ErrOpen) {

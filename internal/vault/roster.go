@@ -223,9 +223,10 @@ func (c roster) enrol(remembered seen) error {
 		delete(c.cards, fresh.id)
 		fresh.keys.Destroy()
 		_ = c.shared.in("devices", func(d folder) error { return d.Remove(fresh.id.String()) })
-		// If the former keys can't be put back, it takes a new id at the next start.
 		if c.dev, c.seen = former, memories; former.enrolled() {
-			_ = errors.Join(writeDevice(c.local, c.account, c.root, c.ds, former), memory(c).save())
+			if memory(c).keep() != nil {
+				c.stillborn = fresh.id
+			}
 		} else {
 			_ = c.local.in("device", func(d folder) error { return errors.Join(d.Remove(keysFile), d.Remove(seenFile)) })
 		}
