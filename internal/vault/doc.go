@@ -20,6 +20,7 @@
 //	commit.go                        the only way in which items change: F1.8 step by step
 //	judge.go strays.go finding.go repair.go   what is wrong with the store, and putting it right
 //	item.go itemcheck.go itemcodec.go level.go name.go vector.go   items: what they are, may say, and look like in bytes
+//	reference.go                     addresses of items and fields, as people and variables write them
 //	manifest.go seen.go format.go encode.go decode.go digest.go   bytes of F1
 //	tree.go                          the way to files, and folders held open
 //	attempts.go errors.go            the wait after wrong passwords; what callers branch on

@@ -166,7 +166,7 @@ func (c content) field(f *Field) error {
 	case f.NonSecret == ByPerson && c.it.Origin.By == ByAgent && (old.NonSecret != ByPerson || !same):
 		return &ContentError{"its mark as no secret", "is a person's word, and an agent can't give it"}
 	case f.Ref != "" && f.Ref != old.Ref && !isReference(f.Ref):
-		return &ContentError{"its reference", "is none: write warder://vault/item/[section/]field"}
+		return &ContentError{"its reference", "is none: write " + refForm}
 	case short && len(c.it.Hosts) > 0 && !(same && old.Concealed && len(c.was.Hosts) > 0):
 		return &ContentError{
 			fmt.Sprintf("its value of %d bytes", f.Value.Len()),
@@ -180,17 +180,4 @@ func (c content) field(f *Field) error {
 // name, though no process gets it as a variable (dotenv.IsVariable).
 func isVariableKey(name string) bool {
 	return dotenv.Format(io.Discard, dotenv.DialectEnv, []dotenv.Entry{{Name: name}}) == nil
-}
-
-// refScheme begins a reference.
-const refScheme = "warder://"
-
-// isReference says whether s is written as a reference. Whether there is such a field is not asked: it may come later.
-func isReference(s string) bool {
-	path, ok := strings.CutPrefix(s, refScheme)
-	parts := strings.Split(path, "/")
-	if !ok || len(parts) < 3 || len(parts) > 4 {
-		return false
-	}
-	return !slices.ContainsFunc(parts, func(part string) bool { return nameFault(part) != "" })
 }
