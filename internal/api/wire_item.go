@@ -10,6 +10,9 @@ type FieldIn struct {
 	Concealed bool   `json:"concealed"`
 }
 
+// Where an input has the Name of an item that is there, it may also be written VAULT/ITEM or warder://VAULT/ITEM, and with
+// ItemShow and ItemCheck each of these with /FIELD or /SECTION/FIELD behind it.
+
 // ItemAdd adds an item. It brings one value for each field, in order.
 type ItemAdd struct {
 	Vault    string    `json:"vault,omitempty"` // the default vault if empty
@@ -54,6 +57,8 @@ type ItemEdit struct {
 
 // Changed says how to take a change back, and what to know about it.
 type Changed struct {
+	Vault    string   `json:"vault,omitempty"` // of an item that was changed
+	Name     string   `json:"name,omitempty"`
 	Undo     string   `json:"undo"` // for item.undo
 	Warnings []string `json:"warnings"`
 }
@@ -83,6 +88,7 @@ type ItemShown struct {
 	Client   string      `json:"client"`
 	Commands []Command   `json:"commands"`
 	Fields   []ItemField `json:"fields"`
+	Field    string      `json:"field,omitempty"` // the one field that was asked for, if one was: it alone is in Fields
 }
 
 // ItemField is a field without its value.

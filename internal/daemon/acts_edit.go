@@ -19,7 +19,7 @@ func planItemEdit(r *request) (*act, error) {
 	if err := r.want(len(in.Set)); err != nil {
 		return nil, err
 	}
-	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	f, err := findItem(&r.lookup, in.Vault, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func planItemEdit(r *request) (*act, error) {
 	return &act{
 		needs: e.needs,
 		text:  fmt.Sprintf("change the item %s/%s: %s", f.vault.Name(), f.Name, strings.Join(e.says, ", ")),
-		run:   func(context.Context) (*api.Reply, error) { return changed(r, e.warnings(), e.run) },
+		run:   func(context.Context) (*api.Reply, error) { return changedItem(r, e.it.Name, f, e.warnings(), e.run) },
 		close: it.Destroy,
 	}, nil
 }
@@ -96,9 +96,9 @@ func (e *itemEdit) rename() error {
 // fields removes and adds fields; the values follow when it runs.
 func (e *itemEdit) fields() error {
 	for _, path := range e.in.Unset {
-		f := fieldAt(e.it, path)
-		if f == nil {
-			return e.r.missing("field", path)
+		f, err := fieldOf(&e.r.lookup, e.found, e.it, path)
+		if err != nil {
+			return err
 		}
 		if slices.ContainsFunc(e.in.Set, func(s api.FieldIn) bool { return e.it.Field(s.Section, s.Name) == f }) {
 			return usage("field %q is to be set and removed", path)
@@ -236,6 +236,14 @@ func changed(r *request, warnings []string, change func() error) (*api.Reply, er
 	return &api.Reply{Output: api.Changed{Undo: r.id, Warnings: full(warnings)}}, nil
 }
 
+// changedItem is changed for an item: it also says which one, and what it is called now.
+func changedItem(r *request, name string, f found, warnings []string, change func() error) (*api.Reply, error) {
+	if err := change(); err != nil {
+		return nil, err
+	}
+	return &api.Reply{Output: api.Changed{Vault: f.vault.Name(), Name: name, Undo: r.id, Warnings: full(warnings)}}, nil
+}
+
 // warnings are what is weak about the new values, and that agents can use them: an agent may have made the item and chosen its
 // level.
 func (e *itemEdit) warnings() []string {
@@ -282,7 +290,7 @@ func planItemRemove(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	f, err := findItem(&r.lookup, in.Vault, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +302,7 @@ func planItemRemove(r *request) (*act, error) {
 		needs: needs,
 		text:  fmt.Sprintf("remove the item %s/%s", f.vault.Name(), f.Name),
 		run: func(context.Context) (*api.Reply, error) {
-			return changed(r, nil, func() error { return f.vault.Trash(f.ID, r.origin()) })
+			return changedItem(r, f.Name, f, nil, func() error { return f.vault.Trash(f.ID, r.origin()) })
 		},
 	}, nil
 }

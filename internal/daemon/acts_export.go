@@ -151,13 +151,13 @@ func (e *export) resolve(f *vault.Field) error {
 
 // follow is resolve with an error for what is not there.
 func (e *export) follow(f *vault.Field) error {
-	parts := strings.SplitN(strings.TrimPrefix(f.Ref, refScheme), "/", 3)
 	gone := api.Errorf(api.NotFound, "%s stands for %s, which is not there", f.Name, f.Ref)
-	if len(parts) < 3 {
+	ref, err := vault.ParseReference(f.Ref)
+	if err != nil {
 		return gone
 	}
 	about := e.r.subject
-	target, err := e.r.find(vault.KindItem, parts[0], parts[1])
+	target, err := e.r.find(vault.KindItem, ref.Vault, ref.Item)
 	e.r.subject = about
 	if err != nil {
 		return gone
@@ -167,8 +167,8 @@ func (e *export) follow(f *vault.Field) error {
 		return err
 	}
 	defer it.Destroy()
-	field := fieldAt(it, parts[2])
-	if field == nil {
+	field, err := fieldOf(&e.r.lookup, target, it, ref.Path())
+	if err != nil {
 		return gone
 	}
 	f.Value, err = field.Value.Clone()

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,11 +69,33 @@ func (l *lookup) aboutNew(open bool, parts ...string) {
 }
 
 // missing is the answer for a name that the caller may not know of, whether it is there or not: an agent can't tell.
-func (l *lookup) missing(what, name string) error {
+func (l *lookup) missing(what, name string) *api.Error {
+	text := fmt.Sprintf("there is no %s %q", what, name)
 	if !l.isPerson() {
-		return api.Errorf(api.NotFound, "there is no %s %q, or it is not open to you", what, name)
+		text += ", or it is not open to you"
 	}
-	return api.Errorf(api.NotFound, "there is no %s %q", what, name)
+	e := api.Errorf(api.NotFound, "%s", text)
+	if hint := whereListed(what); hint != "" {
+		e = e.WithHint(hint)
+	}
+	return e
+}
+
+// whereListed is the hint for something that is not there: the command that lists what is. The code's own is for items.
+func whereListed(what string) string {
+	switch what {
+	case "vault":
+		return "see the vaults, before the names of what they hold: warder item list"
+	case string(vault.KindProject):
+		return "see which there are: warder project list"
+	case string(vault.KindStage), "variable":
+		return "see which there are: warder project show PROJECT"
+	case "field":
+		return "see which there are: warder item show ITEM"
+	case "act":
+		return "see the acts on an item and their tags: warder item history ITEM"
+	}
+	return ""
 }
 
 // vaults are those in which the caller may look for something: the named one, or all, the default one first.
@@ -124,8 +147,7 @@ func (l *lookup) target(name string) (*vault.Vault, error) {
 	return list[0], nil
 }
 
-// find looks for an item or a project by name. Without a vault it may be in any; the default one goes first, and the name has
-// to be clear among the others.
+// find looks for an item or a project by name. Without a vault it may be in any.
 func (l *lookup) find(kind vault.Kind, vaultName, name string) (found, error) {
 	list, err := l.vaults(vaultName)
 	if err != nil {
@@ -152,11 +174,28 @@ func (l *lookup) find(kind vault.Kind, vaultName, name string) (found, error) {
 		}
 		l.subject.open = false // sealed, so that the log tells no more than the answer
 		return found{}, l.missing(string(kind), name)
-	case len(seen) > 1 && defaultLast(seen[0].vault) == 0:
-		return found{}, api.Errorf(api.Usage, "%q is in several vaults: say which", name)
+	case len(seen) > 1 && !defaultWins(kind, seen):
+		l.subject = subject{name: name}
+		names := make([]string, len(seen))
+		for i, f := range seen {
+			names[i] = f.vault.Name() + "/" + f.Name
+		}
+		return found{}, severalMeanings(name, names)
 	}
 	l.about(seen[0])
 	return seen[0], nil
+}
+
+// defaultWins says whether the first one found is meant, though there are others of its name: a project can't be named with its vault,
+// so the one in the default vault is. With items nobody is to guess: an agent could store one of its own beside a person's.
+func defaultWins(kind vault.Kind, seen []found) bool {
+	return kind != vault.KindItem && defaultLast(seen[0].vault) == 1
+}
+
+// severalMeanings refuses a text that names several things, all of which the caller may know of.
+func severalMeanings(text string, meanings []string) error {
+	return api.Errorf(api.Usage, "%q means several things: %s", text, strings.Join(meanings, ", ")).
+		WithHint("write the one that is meant as it stands in this message")
 }
 
 // findStage looks for a stage of a project.
@@ -180,60 +219,9 @@ func (l *lookup) aboutStage(p found, stage string, open bool) {
 }
 
 // refScheme begins a reference.
-const refScheme = "warder://"
+const refScheme = vault.RefScheme
 
 // reference is the address of a field.
 func reference(v *vault.Vault, item, section, field string) string {
-	parts := []string{v.Name(), item}
-	if section != "" {
-		parts = append(parts, section)
-	}
-	return refScheme + strings.Join(append(parts, field), "/")
-}
-
-// findField finds what a reference names, and gives it back as it is stored. The item is the caller's to destroy.
-func (l *lookup) findField(ref string) (canonical string, err error) {
-	parts := strings.Split(strings.TrimPrefix(ref, refScheme), "/")
-	if !strings.HasPrefix(ref, refScheme) || len(parts) < 3 || len(parts) > 4 {
-		return "", api.Errorf(api.Usage, "a reference is %svault/item/[section/]field", refScheme)
-	}
-	before := l.subject
-	f, err := l.find(vault.KindItem, parts[0], parts[1])
-	if err != nil {
-		return "", err
-	}
-	l.subject = before
-	it, err := f.vault.Open(f.ID)
-	if err != nil {
-		return "", err
-	}
-	defer it.Destroy()
-	field := fieldAt(it, strings.Join(parts[2:], "/"))
-	if field == nil {
-		return "", l.missing("field", strings.Join(parts[2:], "/"))
-	}
-	return reference(f.vault, f.Name, field.Section, field.Name), nil
-}
-
-// fieldAt finds a field by "[section/]field".
-func fieldAt(it *vault.Item, path string) *vault.Field {
-	section, name, ok := strings.Cut(path, "/")
-	if !ok {
-		section, name = "", path
-	}
-	if f := it.Field(section, name); f != nil || ok {
-		return f
-	}
-	// Without a section it means the only field of that name, wherever that is.
-	var only *vault.Field
-	for i := range it.Fields {
-		f := &it.Fields[i]
-		if strings.EqualFold(f.Name, name) {
-			if only != nil {
-				return nil
-			}
-			only = f
-		}
-	}
-	return only
+	return vault.Address{Vault: v.Name(), Item: item, Section: section, Field: field}.Reference()
 }

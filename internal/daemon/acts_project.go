@@ -368,11 +368,7 @@ func planProjectLink(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	vaultName, name, ok := strings.Cut(in.Item, "/")
-	if !ok {
-		vaultName, name = "", in.Item
-	}
-	it, err := r.find(vault.KindItem, vaultName, name)
+	it, err := findItem(&r.lookup, "", in.Item)
 	if err != nil {
 		return nil, err
 	}

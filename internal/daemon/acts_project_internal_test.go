@@ -131,7 +131,7 @@ func TestReferences(t *testing.T) {
 	}
 	s.refused(s.do(agent(), api.OpProjectSet, ref("warder://personal/secret/token")), api.NotFound)
 	s.refused(s.do(agent(), api.OpProjectSet, ref("warder://personal/missing/token")), api.NotFound)
-	s.refused(s.do(agent(), api.OpProjectSet, ref("personal/usable/token")), api.Usage)
+	s.refused(s.do(agent(), api.OpProjectSet, ref("personal/usable")), api.Usage)
 	s.ok(s.do(person(), api.OpProjectSet, ref("warder://PERSONAL/Secret/token")), nil)
 	var shown api.ProjectShown
 	s.ok(s.do(agent(), api.OpProjectShow, api.ProjectShowIn{Project: "shop"}), &shown)

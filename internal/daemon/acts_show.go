@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,11 +69,14 @@ func planItemShow(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	f, err := r.find(vault.KindItem, in.Vault, in.Name)
-	if err != nil {
+	a, err := findPart(&r.lookup, in.Vault, in.Name)
+	f := a.found
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if in.Field != "" && !in.Reveal {
+	case in.Field != "" && a.path != "":
+		return nil, usage("%s names a field already: leave --field away", a.name())
+	case in.Field != "" && !in.Reveal:
 		return nil, usage("a single field is for showing its value")
 	}
 	it, err := f.vault.Open(f.ID)
@@ -80,7 +84,7 @@ func planItemShow(r *request) (*act, error) {
 		return nil, err
 	}
 	s := &shown{r: r, found: f, it: it, needs: []need{toLook}, text: fmt.Sprintf("show the item %s/%s", f.vault.Name(), f.Name)}
-	if err := s.choose(&in); err != nil {
+	if err := s.choose(&in, a.path); err != nil {
 		it.Destroy()
 		return nil, err
 	}
@@ -95,24 +99,26 @@ type shown struct {
 	r     *request
 	found found
 	it    *vault.Item
+	only  *vault.Field // of which alone something is shown; nil for all
 	which []*vault.Field
 	needs []need
 	text  string
 }
 
-// choose says which values are wanted.
-func (s *shown) choose(in *api.ItemShow) error {
+// choose says which field is meant, if not all are, and which values are wanted.
+func (s *shown) choose(in *api.ItemShow, path string) (err error) {
+	if path = cmp.Or(path, in.Field); path != "" {
+		if s.only, err = fieldOf(&s.r.lookup, s.found, s.it, path); err != nil {
+			return err
+		}
+	}
 	if !in.Reveal {
 		return nil
 	}
 	s.needs = append(s.needs, toReveal)
 	name := s.found.vault.Name() + "/" + s.found.Name
-	if in.Field != "" {
-		f := fieldAt(s.it, in.Field)
-		if f == nil {
-			return s.r.missing("field", in.Field)
-		}
-		s.which, s.text = []*vault.Field{f}, fmt.Sprintf("show the value of %s/%s", name, pathOf(f))
+	if s.only != nil {
+		s.which, s.text = []*vault.Field{s.only}, fmt.Sprintf("show the value of %s/%s", name, pathOf(s.only))
 		return nil
 	}
 	for i := range s.it.Fields {
@@ -148,6 +154,9 @@ func (s *shown) run() (*api.Reply, error) {
 	var values []secret.Value
 	for i := range s.it.Fields {
 		f := &s.it.Fields[i]
+		if s.only != nil && f != s.only {
+			continue
+		}
 		field := api.ItemField{
 			Section: f.Section, Name: f.Name, Concealed: f.Concealed, Set: f.Value.Len() > 0,
 			Ref: reference(s.found.vault, s.found.Name, f.Section, f.Name),
@@ -161,6 +170,9 @@ func (s *shown) run() (*api.Reply, error) {
 			values, field.Revealed = append(values, value), true
 		}
 		out.Fields = append(out.Fields, field)
+	}
+	if s.only != nil {
+		out.Field = pathOf(s.only)
 	}
 	s.r.facts["revealed"] = len(values)
 	return &api.Reply{Output: out, Values: values}, nil
@@ -186,20 +198,23 @@ func planItemCheck(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	f, err := r.find(vault.KindItem, in.Vault, in.Name)
+	a, err := findPart(&r.lookup, in.Vault, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	it, err := f.vault.Open(f.ID)
+	if a.path != "" && in.Field != "" {
+		return nil, usage("%s names a field already", a.name())
+	}
+	it, err := a.vault.Open(a.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer it.Destroy()
 	out := api.ItemChecked{}
-	if in.Field != "" {
-		field := fieldAt(it, in.Field)
-		if field == nil {
-			return nil, r.missing("field", in.Field)
+	if path := cmp.Or(a.path, in.Field); path != "" {
+		field, err := fieldOf(&r.lookup, a.found, it, path)
+		if err != nil {
+			return nil, err
 		}
 		out.Set = field.Value.Len() > 0
 	} else {
@@ -233,18 +248,22 @@ func planItemHistory(r *request) (*act, error) {
 }
 
 // findRemoved looks for an item, and if there is none for the last one of that name in the trash: an agent for its own.
-func findRemoved(r *request, vaultName, name string) (found, error) {
-	f, missing := r.find(vault.KindItem, vaultName, name)
-	if missing == nil {
-		return f, nil
+func findRemoved(r *request, vaultName, text string) (found, error) {
+	f, missing := findItem(&r.lookup, vaultName, text)
+	if !isMissing(missing) {
+		return f, missing
 	}
-	list, err := r.vaults(vaultName)
-	if err != nil {
-		return f, err
+	readings, err := readAddress(vaultName, text)
+	if err != nil || len(readings) == 0 {
+		return f, missing
 	}
-	for _, v := range list {
+	wanted := readings[0] // the one as an item
+	for _, v := range r.account.Vaults() {
+		if wanted.Vault != "" && !strings.EqualFold(v.Name(), wanted.Vault) {
+			continue
+		}
 		for _, m := range v.List(vault.KindItem) {
-			match := !m.Trashed.IsZero() && strings.EqualFold(m.Name, name) && (r.isPerson() || r.mine(&m))
+			match := !m.Trashed.IsZero() && strings.EqualFold(m.Name, wanted.Item) && (r.isPerson() || r.mine(&m))
 			if match && (f.vault == nil || m.Trashed.After(f.Trashed)) {
 				f = found{v, m}
 			}
