@@ -16,7 +16,8 @@ import (
 
 // newConfigSet builds "warder config set".
 func newConfigSet(env *Env) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "set NAME VALUE",
 		Short: "Change one setting in config.toml",
 		Long: `Change one setting in config.toml, and nothing else there: comments and order stay.
@@ -28,13 +29,23 @@ which a later version will offer.`,
 		Args:              exactly("a setting and a value", "NAME", "VALUE"),
 		ValidArgsFunction: completeSettings,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return setSetting(env, args[0], args[1])
+			return setSetting(env, args[0], args[1], asJSON)
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// changedSetting is what a change of a setting prints for a program.
+type changedSetting struct {
+	Changed bool   `json:"changed"`
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Waits   bool   `json:"waits"` // it does not count yet
 }
 
 // setSetting writes one setting.
-func setSetting(env *Env, name, value string) error {
+func setSetting(env *Env, name, value string, asJSON bool) error {
 	places, err := env.places()
 	if err != nil {
 		return err
@@ -67,6 +78,9 @@ func setSetting(env *Env, name, value string) error {
 	}
 	if waiting(&wanted, name) {
 		warn(env.Err, "%s = %s waits, for it is over %s: %s", name, value, options[i].Default, waitsText)
+	}
+	if asJSON {
+		return printJSON(env.Out, changedSetting{true, name, value, waiting(&wanted, name)})
 	}
 	_, err = fmt.Fprintf(env.Out, "%s = %s\n", name, printable(value))
 	return err

@@ -167,7 +167,8 @@ func printDaemon(env *Env, s api.Status) {
 
 // newDaemonStop builds "warder daemon stop".
 func newDaemonStop(env *Env) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:               "stop",
 		Short:             "End the daemon in order",
 		Long:              `End the daemon: calls that run are finished, the account is locked.`,
@@ -179,6 +180,9 @@ func newDaemonStop(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(env.Out, daemonChange{Changed: stopped})
+			}
 			if !stopped {
 				fmt.Fprintln(env.Out, "no daemon was running")
 				return nil
@@ -187,11 +191,21 @@ func newDaemonStop(env *Env) *cobra.Command {
 			return nil
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// daemonChange is what stopping and restarting print for a program.
+type daemonChange struct {
+	Changed bool `json:"changed"` // false: none was running
+	Running bool `json:"running"`
+	PID     int  `json:"pid"` // of the one that runs now, else 0
 }
 
 // newDaemonRestart builds "warder daemon restart".
 func newDaemonRestart(env *Env) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "restart",
 		Short: "End the daemon and start the recorded program",
 		Long: `End the daemon and start the program that setup recorded, as after an update.
@@ -200,12 +214,14 @@ The account is locked then, unless it is an unattended one.`,
 		Args:              noArguments,
 		ValidArgsFunction: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return restart(cmd.Context(), env)
+			return restart(cmd.Context(), env, asJSON)
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
-func restart(ctx context.Context, env *Env) error {
+func restart(ctx context.Context, env *Env, asJSON bool) error {
 	if _, err := stopDaemon(ctx, env); err != nil {
 		return err
 	}
@@ -224,6 +240,9 @@ func restart(ctx context.Context, env *Env) error {
 	}
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return printJSON(env.Out, daemonChange{true, true, started.PID})
 	}
 	_, err = fmt.Fprintf(env.Out, "the daemon runs as pid %d\n", started.PID)
 	return err

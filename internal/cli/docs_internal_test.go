@@ -174,18 +174,30 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestReadersOfferJSON: what a command reads, a program can read, too.
-func TestReadersOfferJSON(t *testing.T) {
-	root := referenceRoot()
-	for _, path := range []string{
-		"status", "whoami", "item show", "item list", "item check", "item history", "project list", "project show", "trust list",
-		"audit tail", "audit show", "audit verify", "config list", "config get", "repair", "doctor", "version", "import", "setup",
-		"item add", "item undo", "daemon status",
-	} {
-		cmd, _, err := root.Find(strings.Fields(path))
-		if err != nil || cmd.Flags().Lookup("json") == nil {
-			t.Errorf("%s has no --json (%v)", path, err)
+// withoutJSON are the commands that take no --json, and why.
+var withoutJSON = map[string]string{
+	"warder help":       "it prints help",
+	"warder daemon run": "it prints nothing but the log, and is the daemon until it ends",
+	"warder export":     "what it prints is the values, in the form that --format names",
+}
+
+// TestCommandsTakeJSON: what a person reads of a command, a program can read, too.
+func TestCommandsTakeJSON(t *testing.T) {
+	commands := 0
+	for _, cmd := range documented(referenceRoot()) {
+		flag, reason := cmd.Flags().Lookup("json"), withoutJSON[cmd.CommandPath()]
+		switch {
+		case !cmd.Runnable():
+			continue
+		case flag == nil && reason == "":
+			t.Errorf("%s takes no --json, and no reason is given", cmd.CommandPath())
+		case flag != nil && reason != "":
+			t.Errorf("%s takes --json, though %s", cmd.CommandPath(), reason)
 		}
+		commands++
+	}
+	if commands < 35 {
+		t.Errorf("only %d commands were found", commands)
 	}
 }
 

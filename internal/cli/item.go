@@ -18,6 +18,9 @@ func newItem(env *Env) *cobra.Command {
 programs and hosts they are for, and the level that says what agents may do with
 them: none (not even its name), ask, use (usable, never visible) or read.
 
+An item is named by its name, as VAULT/ITEM as lists show it, or as a reference,
+warder://VAULT/ITEM. A field of it has /FIELD or /SECTION/FIELD behind that.
+
 A value is read from standard input or at a hidden prompt. It never stands in a
 command line, where every program of the machine can read it.`,
 		newItemAdd(env), newItemEdit(env), newItemRemove(env), newItemShow(env),
@@ -140,6 +143,12 @@ func given(list []string) []string {
 	}
 	return out
 }
+
+// vaultUsage is the help of --vault where an item is named that is there.
+const vaultUsage = "the vault that it is in; else any"
+
+// itemArgument is the argument check of a command that takes an item.
+func itemArgument() cobra.PositionalArgs { return oneArgument("ITEM", "an item's name") }
 
 // place is an item's name with its vault in front, as lists and messages show it.
 func place(vault, name string) string { return vault + "/" + name }

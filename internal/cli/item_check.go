@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,21 +17,21 @@ func newItemCheck(env *Env) *cobra.Command {
 	var vault string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check NAME[/FIELD]",
+		Use:   "check ITEM[/FIELD]",
 		Short: "Say whether a value is set, without the value",
 		Long: `Say whether an item, or one field of it, holds a value: prints "set" with exit
 status 0 or "empty" with 1. What is not there, or not open to the caller, is 7.
 This is how a script or an agent finds out without seeing anything.`,
 		Example: `  warder item check github-token
-  warder item check github-token/token --json`,
-		Args:              oneArgument("NAME[/FIELD]", "an item's name"),
+  warder item check github-token/token --json
+  warder item check warder://personal/github-token/token`,
+		Args:              itemArgument(),
 		ValidArgsFunction: completeItems(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, field, _ := strings.Cut(args[0], "/")
-			return checkItem(cmd.Context(), env, api.ItemCheck{Vault: vault, Name: name, Field: field}, asJSON)
+			return checkItem(cmd.Context(), env, api.ItemCheck{Vault: vault, Name: args[0]}, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&vault, "vault", "", "the vault (default personal)")
+	cmd.Flags().StringVar(&vault, "vault", "", vaultUsage)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

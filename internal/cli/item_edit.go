@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +17,23 @@ import (
 type itemEdit struct {
 	vault, rename, field, level       string
 	set, unset, hosts, commands, tags []string
+	asJSON                            bool
+}
+
+// changedItem is what a change of an item prints for a program.
+type changedItem struct {
+	Changed  bool     `json:"changed"`
+	Name     string   `json:"name"` // as it is called now
+	Vault    string   `json:"vault"`
+	Undo     string   `json:"undo"`
+	Warnings []string `json:"warnings"`
 }
 
 // newItemEdit builds "warder item edit".
 func newItemEdit(env *Env) *cobra.Command {
 	var o itemEdit
 	cmd := &cobra.Command{
-		Use:   "edit NAME",
+		Use:   "edit ITEM",
 		Short: "Change an item",
 		Long: `Change an item: what is not named stays. --field reads a new value from standard
 input or at a hidden prompt. --host, --command and --tag replace the whole list;
@@ -30,7 +42,7 @@ host or command, a secret field that becomes readable) needs your password.`,
 		Example: `  warder item edit github-token --field token < new-token
   warder item edit github-token --level use --command gh --command git
   warder item edit orders-db --rename orders-db-old --tag ''`,
-		Args:              oneArgument("NAME", "an item's name"),
+		Args:              itemArgument(),
 		ValidArgsFunction: completeItems(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, cmd, args[0])
@@ -45,14 +57,15 @@ host or command, a secret field that becomes readable) needs your password.`,
 	f.StringArrayVar(&o.commands, "command", nil, "the programs that agents may run with it, in place of those there are")
 	f.StringArrayVar(&o.tags, "tag", nil, "the tags, in place of those there are")
 	f.StringVar(&o.level, "level", "", "what agents may do: unset, none, ask, use or read")
-	f.StringVar(&o.vault, "vault", "", "the vault (default personal)")
+	f.StringVar(&o.vault, "vault", "", vaultUsage)
+	jsonFlag(cmd, &o.asJSON)
 	completeWords(cmd, "level", levels())
 	return cmd
 }
 
 func (o *itemEdit) run(ctx context.Context, env *Env, cmd *cobra.Command, name string) error {
-	if cmd.Flags().NFlag() == 0 {
-		return usageError("there is nothing to change")
+	if !slices.ContainsFunc(o.changes(), cmd.Flags().Changed) {
+		return usageError("there is nothing to change").WithHint("say what: --" + strings.Join(o.changes(), ", --"))
 	}
 	in, err := o.input(env, cmd, name)
 	if err != nil {
@@ -77,15 +90,32 @@ func (o *itemEdit) run(ctx context.Context, env *Env, cmd *cobra.Command, name s
 	if err := env.do(ctx, api.OpItemEdit, in, &done, values...); err != nil {
 		return err
 	}
-	return printChanged(env, "changed "+name, &done)
+	return itemChange{"changed", o.asJSON}.print(env, name, &done)
 }
 
-// printChanged says what was done to an item and how it is taken back.
-func printChanged(env *Env, what string, done *api.Changed) error {
+// changes are the flags that change something.
+func (o *itemEdit) changes() []string {
+	return []string{"field", "level", "set", "unset", "host", "command", "tag", "rename"}
+}
+
+// itemChange says how the change of an item is told.
+type itemChange struct {
+	verb   string
+	asJSON bool
+}
+
+// print says what was done to an item and how it is taken back.
+func (c itemChange) print(env *Env, name string, done *api.Changed) error {
 	for _, w := range done.Warnings {
 		warn(env.Err, "%s", w)
 	}
-	fmt.Fprintln(env.Out, printable(what))
+	if c.asJSON {
+		return printJSON(env.Out, changedItem{true, done.Name, done.Vault, done.Undo, append([]string{}, done.Warnings...)})
+	}
+	if done.Name != "" {
+		name = place(done.Vault, done.Name)
+	}
+	fmt.Fprintln(env.Out, printable(c.verb+" "+name))
 	if done.Undo == "" {
 		return nil
 	}

@@ -13,11 +13,11 @@ func newItemHistory(env *Env) *cobra.Command {
 	var in api.ItemName
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:               "history NAME",
+		Use:               "history ITEM",
 		Short:             "List the kept revisions of an item",
 		Long:              `List the kept revisions of an item, newest first, each with who made it and the tag that takes it back.`,
 		Example:           `  warder item history github-token`,
-		Args:              oneArgument("NAME", "an item's name"),
+		Args:              itemArgument(),
 		ValidArgsFunction: completeItems(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name = args[0]
@@ -39,7 +39,7 @@ func newItemHistory(env *Env) *cobra.Command {
 			return rows.print(env.Out)
 		},
 	}
-	cmd.Flags().StringVar(&in.Vault, "vault", "", "the vault (default personal)")
+	cmd.Flags().StringVar(&in.Vault, "vault", "", vaultUsage)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

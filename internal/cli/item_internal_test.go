@@ -237,7 +237,7 @@ func TestItemCheck(t *testing.T) {
 	if s := set.run("", "item", "check", "x/main/pw"); s.out != "set\n" || s.status != 0 {
 		t.Errorf("got %+v", s)
 	}
-	if diff := cmp.Diff(`{"name":"x","field":"main/pw"}`, set.last().input); diff != "" {
+	if diff := cmp.Diff(`{"name":"x/main/pw"}`, set.last().input); diff != "" {
 		t.Error(diff)
 	}
 	empty := newFake(t, answers{api.OpItemCheck: reply(api.ItemChecked{})})

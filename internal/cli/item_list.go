@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +35,11 @@ those that are open to it. There are no values in lists.`,
 }
 
 func listItems(ctx context.Context, env *Env, in api.ItemListIn, asJSON bool) error {
+	if in.Type != "" {
+		if _, err := secretField(in.Type); err != nil {
+			return err
+		}
+	}
 	list := api.ItemList{Items: []api.ItemRow{}}
 	if err := env.do(ctx, api.OpItemList, in, &list); err != nil {
 		return err
@@ -43,9 +47,11 @@ func listItems(ctx context.Context, env *Env, in api.ItemListIn, asJSON bool) er
 	if asJSON {
 		return printJSON(env.Out, list)
 	}
-	if len(list.Items) == 0 {
-		_, err := fmt.Fprintln(env.Err, "no items. Add one: warder item add NAME --type TYPE")
-		return err
+	switch filtered := in != (api.ItemListIn{}); {
+	case len(list.Items) == 0 && filtered:
+		return env.none("no item is like that; without a filter: warder item list")
+	case len(list.Items) == 0:
+		return env.none("no items yet; warder item add NAME --type TYPE")
 	}
 	rows := columns{}
 	for _, item := range list.Items {

@@ -22,15 +22,17 @@ type itemShow struct {
 func newItemShow(env *Env) *cobra.Command {
 	var o itemShow
 	cmd := &cobra.Command{
-		Use:   "show NAME",
+		Use:   "show ITEM[/FIELD]",
 		Short: "Show an item, without its secrets",
 		Long: `Show an item: its fields, what it is for, and what agents may do with it. Values
 of secret fields are shown with --reveal alone, which needs your password on this
-terminal each time. With --field only that value is printed, and nothing else.`,
+terminal each time. Of one field, named behind the item or with --field, only the
+value is printed, and nothing else.`,
 		Example: `  warder item show github-token
   warder item show github-token --json
-  warder item show github-token --reveal --field token`,
-		Args:              oneArgument("NAME", "an item's name"),
+  warder item show github-token --reveal --field token
+  warder item show warder://personal/github-token/token --reveal`,
+		Args:              itemArgument(),
 		ValidArgsFunction: completeItems(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args[0])
@@ -39,7 +41,7 @@ terminal each time. With --field only that value is printed, and nothing else.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.reveal, "reveal", false, "print the values of secret fields; needs your password")
 	f.StringVar(&o.field, "field", "", "with --reveal, this field alone, as [SECTION/]FIELD")
-	f.StringVar(&o.vault, "vault", "", "the vault (default personal)")
+	f.StringVar(&o.vault, "vault", "", vaultUsage)
 	jsonFlag(cmd, &o.asJSON)
 	return cmd
 }
@@ -49,7 +51,8 @@ func (o *itemShow) run(ctx context.Context, env *Env, name string) error {
 	case o.reveal && o.asJSON:
 		return usageError("--reveal prints values, which never stand in JSON").WithHint("leave one of the two away")
 	case o.field != "" && !o.reveal:
-		return usageError("--field goes with --reveal")
+		return usageError("--field goes with --reveal").
+			WithHint("to see whether a field is set: warder item check ITEM/FIELD")
 	}
 	in := &api.ItemShow{Vault: o.vault, Name: name, Reveal: o.reveal, Field: o.field}
 	var item api.ItemShown
@@ -60,7 +63,7 @@ func (o *itemShow) run(ctx context.Context, env *Env, name string) error {
 		return err
 	case o.asJSON:
 		return printJSON(env.Out, item)
-	case o.field != "":
+	case o.field != "" || o.reveal && item.Field != "":
 		if len(values) != 1 {
 			return api.Errorf(api.Internal, "the daemon answered with %d values in place of one", len(values))
 		}

@@ -98,6 +98,16 @@ func (c *columns) print(w io.Writer) error {
 	return err
 }
 
+// none says that a list is empty and how something gets into it, to a person
+// who would see nothing else. For a program nothing is said.
+func (env *Env) none(text string) error {
+	if !isTerminal(env.Err) {
+		return nil
+	}
+	_, err := fmt.Fprintln(env.Err, text)
+	return err
+}
+
 // colour is an ANSI sequence that begins a colour.
 type colour string
 

@@ -12,7 +12,7 @@ import (
 
 // newPasswd builds "warder passwd".
 func newPasswd(env *Env) *cobra.Command {
-	var newKit bool
+	var newKit, asJSON bool
 	var kitFile string
 	cmd := &cobra.Command{
 		Use:   "passwd",
@@ -25,19 +25,20 @@ terminal. With --new-kit a new recovery kit is made in place of the old one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case newKit:
-				return makeKit(cmd.Context(), env, kitFile)
+				return makeKit(cmd.Context(), env, kitFile, asJSON)
 			case kitFile != "":
 				return usageError("--kit-file goes with --new-kit")
 			}
-			return changePassword(cmd.Context(), env)
+			return changePassword(cmd.Context(), env, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&newKit, "new-kit", false, "make a new recovery kit; the old one does not work any more")
 	cmd.Flags().StringVar(&kitFile, "kit-file", "", "write the kit to this new file, not to the terminal")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func changePassword(ctx context.Context, env *Env) error {
+func changePassword(ctx context.Context, env *Env, asJSON bool) error {
 	c, err := env.person("change the master password")
 	if err != nil {
 		return err
@@ -56,12 +57,15 @@ func changePassword(ctx context.Context, env *Env) error {
 	if err := env.do(ctx, api.OpPasswd, api.Passwd{}, nil, old, fresh); err != nil {
 		return err
 	}
+	if asJSON {
+		return printJSON(env.Out, passwdDone{Changed: true})
+	}
 	_, err = fmt.Fprintln(env.Out, "the master password is changed; your recovery kit still works")
 	return err
 }
 
 // makeKit makes a new recovery kit and shows it once.
-func makeKit(ctx context.Context, env *Env, kitFile string) error {
+func makeKit(ctx context.Context, env *Env, kitFile string, asJSON bool) error {
 	c, err := env.person("make a new recovery kit")
 	if err != nil {
 		return err
@@ -86,8 +90,20 @@ func makeKit(ctx context.Context, env *Env, kitFile string) error {
 		return err
 	}
 	err = target.write(kitContent{account: info.Account, stateCode: info.StateCode, values: got, now: env.Now()})
-	if err == nil {
-		kitIsOut(r.places)
+	if err != nil {
+		return err
 	}
-	return err
+	kitIsOut(r.places)
+	if asJSON {
+		return printJSON(env.Out, passwdDone{Changed: true, Account: info.Account, KitFile: target.path})
+	}
+	return nil
+}
+
+// passwdDone is what passwd prints for a program. The kit itself never goes to
+// its output.
+type passwdDone struct {
+	Changed bool   `json:"changed"`
+	Account string `json:"account,omitempty"`  // of a new kit
+	KitFile string `json:"kit_file,omitempty"` // that it was written to; empty if it was shown on the terminal
 }

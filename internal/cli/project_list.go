@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +28,7 @@ What an agent made is tagged by-agent.`,
 				return printJSON(env.Out, list)
 			}
 			if len(list.Projects) == 0 {
-				_, err := fmt.Fprintln(env.Err, "no projects. Make one: warder import FILE --project P --stage S")
-				return err
+				return env.none("no projects yet; warder import FILE --project P --stage S")
 			}
 			rows := columns{}
 			for _, p := range list.Projects {

@@ -12,6 +12,7 @@ import (
 // newProjectStage builds "warder project stage".
 func newProjectStage(env *Env) *cobra.Command {
 	var in api.StageIn
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stage PROJECT [STAGE] [--level L]",
 		Short: "Make a project or a stage, or change its level",
@@ -29,8 +30,14 @@ variables. Raising the level of one that is there needs your password.`,
 			if err := checkLevel(in.Level); err != nil {
 				return err
 			}
-			if err := env.do(cmd.Context(), api.OpProjectStage, &in, nil); err != nil {
+			var changed api.Changed
+			if err := env.do(cmd.Context(), api.OpProjectStage, &in, &changed); err != nil {
 				return err
+			}
+			if asJSON {
+				return printJSON(env.Out, changedProject{
+					Changed: true, Project: in.Project, Stage: in.Stage, Level: in.Level, Undo: changed.Undo,
+				})
 			}
 			level := ""
 			if in.Level != "" {
@@ -41,6 +48,7 @@ variables. Raising the level of one that is there needs your password.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.Level, "level", "", "what agents may do: unset, none, ask, use or read")
+	jsonFlag(cmd, &asJSON)
 	completeWords(cmd, "level", levels())
 	return cmd
 }

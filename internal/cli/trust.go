@@ -12,6 +12,7 @@ import (
 
 // newTrust builds "warder trust".
 func newTrust(env *Env) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust DIR",
 		Short: "Say in which directories agents may work",
@@ -24,15 +25,28 @@ own files are never trusted. A directory called list or rm is given as ./list.`,
 		Args:              oneArgument("DIR", "a directory"),
 		ValidArgsFunction: directories,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeTrust(cmd.Context(), env, api.OpTrustAdd, args[0], "trusted")
+			return changeTrust(cmd.Context(), env, api.OpTrustAdd, args[0], trustChange{"trusted", asJSON})
 		},
 	}
+	jsonFlag(cmd, &asJSON)
 	cmd.AddCommand(newTrustList(env), newTrustRemove(env))
 	return cmd
 }
 
+// trustChange says how a change of trust is told.
+type trustChange struct {
+	text   string
+	asJSON bool
+}
+
+// changedTrust is what such a change prints for a program.
+type changedTrust struct {
+	Changed bool   `json:"changed"`
+	Dir     string `json:"dir"` // without links
+}
+
 // changeTrust trusts a directory or ends that.
-func changeTrust(ctx context.Context, env *Env, op, dir, done string) error {
+func changeTrust(ctx context.Context, env *Env, op, dir string, told trustChange) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return usageError("%q is no directory: %v", dir, err)
@@ -41,7 +55,10 @@ func changeTrust(ctx context.Context, env *Env, op, dir, done string) error {
 	if err := env.do(ctx, op, &api.TrustDir{Dir: path}, &real); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Out, "%s %s\n", done, printable(real.Dir))
+	if told.asJSON {
+		return printJSON(env.Out, changedTrust{true, real.Dir})
+	}
+	_, err = fmt.Fprintf(env.Out, "%s %s\n", told.text, printable(real.Dir))
 	return err
 }
 

@@ -23,6 +23,9 @@ func newTrustList(env *Env) *cobra.Command {
 			if asJSON {
 				return printJSON(env.Out, list)
 			}
+			if len(list.Dirs) == 0 {
+				return env.none("no directories are trusted yet; warder trust DIR")
+			}
 			rows := columns{}
 			for _, dir := range list.Dirs {
 				rows.add(dir)

@@ -8,7 +8,8 @@ import (
 
 // newTrustRemove builds "warder trust rm".
 func newTrustRemove(env *Env) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:               "rm DIR",
 		Aliases:           []string{"remove"},
 		Short:             "Trust a directory no longer",
@@ -17,9 +18,11 @@ func newTrustRemove(env *Env) *cobra.Command {
 		Args:              oneArgument("DIR", "a trusted directory"),
 		ValidArgsFunction: completeTrusted(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeTrust(cmd.Context(), env, api.OpTrustRemove, args[0], "no longer trusted:")
+			return changeTrust(cmd.Context(), env, api.OpTrustRemove, args[0], trustChange{"no longer trusted:", asJSON})
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
 // completeTrusted offers the trusted directories.

@@ -14,8 +14,8 @@ import (
 
 // unlocking are the flags of "warder unlock".
 type unlocking struct {
-	recovery, deviceSecret bool
-	kitFile                string
+	recovery, deviceSecret, asJSON bool
+	kitFile                        string
 }
 
 // newUnlock builds "warder unlock".
@@ -40,6 +40,7 @@ device secret of the kit, on a device that has none.`,
 	f.BoolVar(&o.recovery, "recovery", false, "open it with the recovery code, and set a new password")
 	f.BoolVar(&o.deviceSecret, "device-secret", false, "with --recovery: type the device secret of the kit, too")
 	f.StringVar(&o.kitFile, "kit-file", "", "with --recovery: write the new kit to this new file")
+	jsonFlag(cmd, &o.asJSON)
 	return cmd
 }
 
@@ -59,10 +60,9 @@ func (o *unlocking) run(ctx context.Context, env *Env) error {
 	case r.install == nil:
 		return noAccount(r)
 	case s.Account.State == accountUnlocked && !o.recovery:
-		_, err := fmt.Fprintln(env.Out, accountText(&s))
-		return err
+		return printAccount(env, o.asJSON, accountChange{State: accountUnlocked}, accountText(&s))
 	case r.install.Unattended && !o.recovery:
-		return unlockUnattended(ctx, r)
+		return o.unattended(ctx, r)
 	case r.install.Unattended && hasPasswordFile(r):
 		return api.Errorf(api.Denied, "this account is unattended, and its password file %s is there", passwordFile(r)).
 			WithHint("if it does not open the account any more, remove that file, then: warder unlock --recovery")
@@ -78,13 +78,17 @@ func (o *unlocking) run(ctx context.Context, env *Env) error {
 	if err := r.unlockAt(ctx, c); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(env.Out, "unlocked")
-	return err
+	return o.print(env, "unlocked")
 }
 
-// unlockUnattended has the daemon of an unattended account open it again, which
+// print says that the account is open now.
+func (o *unlocking) print(env *Env, text string) error {
+	return printAccount(env, o.asJSON, accountChange{true, accountUnlocked}, text)
+}
+
+// unattended has the daemon of an unattended account open it again, which
 // takes a fresh one.
-func unlockUnattended(ctx context.Context, r *reach) error {
+func (o *unlocking) unattended(ctx context.Context, r *reach) error {
 	if _, err := stopDaemon(ctx, r.env); err != nil {
 		return err
 	}
@@ -97,8 +101,7 @@ func unlockUnattended(ctx context.Context, r *reach) error {
 	if s.Account.State != accountUnlocked {
 		return staysLocked(r)
 	}
-	_, err = fmt.Fprintln(r.env.Out, "unlocked (unattended)")
-	return err
+	return o.print(r.env, "unlocked (unattended)")
 }
 
 // staysLocked says why an unattended account does not open.
@@ -170,8 +173,7 @@ func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintln(r.env.Out, "unlocked; the old recovery code does not work any more")
-	return err
+	return o.print(r.env, "unlocked; the old recovery code does not work any more")
 }
 
 // proofs asks for what a recovery takes, in the order of the operation.
