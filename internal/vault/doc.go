@@ -15,7 +15,7 @@
 //	account.go create.go roster.go   the account: create, unlock, lock, password, recovery, devices
 //	presence.go root.go              the password typed again; the root key lent to the audit log
 //	ring.go keyset.go device.go kit.go   keys in memory, their files, the codes on paper
-//	vault.go change.go project.go    what callers do with one vault
+//	vault.go change.go undo.go project.go   what callers do with one vault
 //	load.go shelf.go refresh.go open.go   what is loaded of account and vault, and reading it
 //	commit.go                        the only way in which items change: F1.8 step by step
 //	judge.go strays.go finding.go repair.go   what is wrong with the store, and putting it right

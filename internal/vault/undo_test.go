@@ -136,3 +136,103 @@ func TestUndoOfNothing(t *testing.T) {
 		t.Errorf("%+v %v", m, err)
 	}
 }
+
+// undone is what an item holds when an act on it is taken back, which has to be what was said before.
+func undone(t *testing.T, a *vault.Account, id seal.ID, tag string) string {
+	t.Helper()
+	v := firstVault(t, a)
+	list, err := v.Reversals(tag)
+	must(t, err)
+	if len(list) != 1 {
+		t.Fatalf("%d items to take back", len(list))
+	}
+	said, err := v.OpenRevision(id, list[0].Before.Rev())
+	must(t, err)
+	defer said.Destroy()
+	want := string(bytesOf(t, said.Fields[0].Value))
+	n, err := v.Undo(tag, vault.Origin{By: vault.ByPerson})
+	must(t, err)
+	text, _ := firstValue(t, v, id)
+	if n != 1 || text != want {
+		t.Errorf("%d taken back, to %q, and %q was said", n, text, want)
+	}
+	return text
+}
+
+// tagged changes an item as a part of an act.
+func tagged(t *testing.T, v *vault.Vault, id seal.ID, tag string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		it, err := v.Open(id)
+		must(t, err)
+		it.Origin = vault.Origin{By: vault.ByPerson, Tag: tag}
+		it.Fields[0].Put(value(t, text))
+		save(t, v, it)
+		it.Destroy()
+	}
+}
+
+// TestUndoBesideAnotherDevice: what another device wrote beside the act stays, though the act's revisions are newer and follow another
+// one.
+func TestUndoBesideAnotherDevice(t *testing.T) {
+	for name, first := range map[string]int{"here": 0, "there": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := newTwins(t)
+			it := newItem(t, "x", "before")
+			save(t, w.vault(0), it)
+			w.meet()
+			w.agree()
+			tagged(t, w.vault(0), it.ID, "act", "acted", "acted on")
+			tagged(t, w.vault(1), it.ID, "", "theirs")
+			w.meet()
+			w.agree()
+			if text, _ := firstValue(t, w.vault(first), it.ID); text != "acted on" || !meta(t, w.vault(first), it.ID).Conflict {
+				t.Fatalf("%q is shown", text)
+			}
+			if text := undone(t, w.dev[first], it.ID, "act"); text != "theirs" {
+				t.Errorf("it went back to %q", text)
+			}
+			w.meet()
+			w.agree()
+		})
+	}
+}
+
+// TestUndoOfAMerge: an act on top of two heads goes back to the one that was shown.
+func TestUndoOfAMerge(t *testing.T) {
+	w := newTwins(t)
+	it := newItem(t, "x", "before")
+	save(t, w.vault(0), it)
+	w.meet()
+	w.agree()
+	tagged(t, w.vault(0), it.ID, "", "older")
+	tagged(t, w.vault(1), it.ID, "", "newer", "newest")
+	w.meet()
+	w.agree()
+	tagged(t, w.vault(0), it.ID, "act", "merged")
+	w.meet()
+	w.agree()
+	if text := undone(t, w.dev[1], it.ID, "act"); text != "newest" {
+		t.Errorf("it went back to %q", text)
+	}
+	w.meet()
+	w.agree()
+}
+
+// TestReverseDoesWhatWasSaid: an item that was changed since is not touched.
+func TestReverseDoesWhatWasSaid(t *testing.T) {
+	_, a, _ := newAccount(t)
+	v := firstVault(t, a)
+	it := newItem(t, "x", "before")
+	save(t, v, it)
+	tagged(t, v, it.ID, "act", "acted")
+	list, err := v.Reversals("act")
+	must(t, err)
+	tagged(t, v, it.ID, "", "since")
+	if err := v.Reverse(list, vault.Origin{}); !errors.Is(err, vault.ErrChanged) {
+		t.Errorf("it was taken back: %v", err)
+	}
+	if text, _ := firstValue(t, v, it.ID); text != "since" {
+		t.Errorf("it holds %q", text)
+	}
+}
