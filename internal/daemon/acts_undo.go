@@ -1,0 +1,156 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"warder/internal/api"
+	"warder/internal/vault"
+)
+
+// planUndo takes back what one act did, by its tag.
+func planUndo(r *request) (*act, error) {
+	var in api.ItemUndo
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	u := &undo{r: r, tag: in.Tag}
+	if err := u.collect(); err != nil {
+		return nil, err
+	}
+	return &act{
+		needs: u.needs,
+		text:  fmt.Sprintf("take back the act %s: %s", in.Tag, strings.Join(u.says, ", ")),
+		run:   func(context.Context) (*api.Reply, error) { return u.run() },
+	}, nil
+}
+
+// undo is the taking back of an act.
+type undo struct {
+	r     *request
+	tag   string
+	in    []undoIn
+	needs []need
+	says  []string
+}
+
+// undoIn is what is taken back in one vault. What is decided about is what is done.
+type undoIn struct {
+	vault *vault.Vault
+	list  []vault.Reversal
+}
+
+// collect finds what the act did. An agent takes back what it did itself; of all else there is nothing for it to find.
+func (u *undo) collect() error {
+	if u.tag == "" {
+		return usage("the tag of the act to take back is missing")
+	}
+	u.needs = []need{toChangeOwn}
+	if u.r.isPerson() {
+		u.needs = []need{toChange}
+	}
+	for _, v := range u.r.account.Vaults() {
+		if err := u.collectIn(v); err != nil {
+			return err
+		}
+	}
+	if len(u.says) == 0 {
+		return u.r.missing("act", u.tag)
+	}
+	return nil
+}
+
+// keepsStages refuses to take a project away from under stages that other acts made.
+func (u *undo) keepsStages(now *levels, project *vault.Meta) error {
+	for _, id := range now.stages[project.ID] {
+		if s := now.metas[id]; s.Origin.Tag != u.tag {
+			return api.Errorf(api.Denied, "what the act made was added to since, so it can't be taken back as a whole").
+				WithHint("take it away piece by piece: warder project unset")
+		}
+	}
+	return nil
+}
+
+func (u *undo) collectIn(v *vault.Vault) error {
+	for _, m := range v.List() {
+		if o := m.Origin; o.Tag == u.tag && !u.r.isPerson() && (o.By != vault.ByAgent || o.Client != u.r.who.Client) {
+			return u.r.missing("act", u.tag)
+		}
+	}
+	list, err := v.Reversals(u.tag)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	now := u.r.levels(v)
+	var after []vault.Meta
+	for i := range list {
+		m, earlier := &list[i].Now, &list[i].Before
+		if err := u.widens(v, m, earlier); err != nil {
+			return err
+		}
+		if m.Kind == vault.KindProject && !earlier.Trashed.IsZero() {
+			if err := u.keepsStages(now, m); err != nil {
+				return err
+			}
+		}
+		after = append(after, *earlier)
+		u.says = append(u.says, fmt.Sprintf("%s %s/%s", m.Kind, v.Name(), m.Name))
+	}
+	u.in = append(u.in, undoIn{v, list})
+	if u.r.isPerson() && now.raises(now.with(after...)) {
+		u.needs = append(u.needs, toRaise)
+	}
+	return nil
+}
+
+// widens looks at what an object was before the act, and collects what going back to that takes of a person.
+func (u *undo) widens(v *vault.Vault, m, earlier *vault.Meta) error {
+	if !u.r.isPerson() || earlier.Rev() == m.Rev() {
+		return nil
+	}
+	if addsHost(m.Hosts, earlier.Hosts) {
+		u.needs = append(u.needs, toAddHost)
+	}
+	if addsCommand(m.Commands, earlier.Commands) {
+		u.needs = append(u.needs, toAddCommand)
+	}
+	bared, err := bares(v, m, earlier)
+	if bared {
+		u.needs = append(u.needs, toUnconceal)
+	}
+	return err
+}
+
+// bares says whether a secret of the present revision was none in an earlier one.
+func bares(v *vault.Vault, m, earlier *vault.Meta) (bool, error) {
+	now, err := v.Open(m.ID)
+	if err != nil {
+		return false, err
+	}
+	defer now.Destroy()
+	then, err := v.OpenRevision(m.ID, earlier.Rev())
+	if err != nil {
+		return false, err
+	}
+	defer then.Destroy()
+	for i := range then.Fields {
+		f := &then.Fields[i]
+		if o := now.Field(f.Section, f.Name); o != nil && o.Concealed && !f.Concealed {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (u *undo) run() (*api.Reply, error) {
+	count := 0
+	for _, in := range u.in {
+		if err := in.vault.Reverse(in.list, u.r.origin()); err != nil {
+			return nil, err
+		}
+		count += len(in.list)
+	}
+	u.r.facts["count"], u.r.facts["undid"] = count, u.tag
+	return &api.Reply{Output: api.ItemUndone{Count: count}}, nil
+}
