@@ -16,6 +16,14 @@ func newGroup(name, short, long string, subs ...*cobra.Command) *cobra.Command {
 	return group
 }
 
+// suggest names the words by which people look for commands of a group that are called otherwise.
+func suggest(group *cobra.Command, words map[string][]string) *cobra.Command {
+	for _, sub := range group.Commands() {
+		sub.SuggestFor = words[sub.Name()]
+	}
+	return group
+}
+
 // jsonFlag adds --json.
 func jsonFlag(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "print one JSON object")
@@ -27,7 +35,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+	return usageError("%s takes no arguments, got %q", cmd.CommandPath(), args[0]).WithHint(usedAs(cmd))
 }
 
 // oneArgument is the argument check of a command that takes exactly one.
@@ -48,14 +56,17 @@ func between(what string, least, most int) cobra.PositionalArgs {
 		switch {
 		case len(args) < least:
 			return usageError("%s wants %s", cmd.CommandPath(), what).
-				WithHint("it is used as: " + cmd.UseLine())
+				WithHint(usedAs(cmd))
 		case most >= 0 && len(args) > most:
 			return usageError("%s wants %s, and %q is too much", cmd.CommandPath(), what, args[most]).
-				WithHint("it is used as: " + cmd.UseLine() + "; values never stand in a command line")
+				WithHint(usedAs(cmd) + "; values never stand in a command line")
 		}
 		return nil
 	}
 }
+
+// usedAs is the hint that shows how a command is used.
+func usedAs(cmd *cobra.Command) string { return "it is used as: " + cmd.UseLine() }
 
 // completion answers a shell that asks what may stand at a place.
 type completion = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective)

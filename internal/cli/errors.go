@@ -58,7 +58,8 @@ func asError(err error, cmd *cobra.Command) *api.Error {
 	if !errors.As(err, &e) {
 		e = usageError("%s", err.Error()).WithCause(err)
 	}
-	if e.Code == api.Usage && e.Hint == "" {
+	// The daemon knows no command line, so its own hint sends to the help.
+	if e.Code == api.Usage && (e.Hint == "" || e.Hint == api.RowOf(api.Usage).Hint) {
 		return e.WithHint(hintFor(cmd))
 	}
 	return api.AsError(e)
@@ -76,7 +77,10 @@ func unknownCommand(cmd *cobra.Command, word string) *api.Error {
 
 // hintFor is the next step after a usage error that has none of its own.
 func hintFor(cmd *cobra.Command) string {
-	if cmd.HasParent() {
+	switch {
+	case cmd.Runnable():
+		return fmt.Sprintf("%s; all of it: '%s --help'", usedAs(cmd), cmd.CommandPath())
+	case cmd.HasParent():
 		return fmt.Sprintf("run '%s --help'", cmd.CommandPath())
 	}
 	return fmt.Sprintf("run '%s help' to see the commands", cmd.CommandPath())

@@ -13,7 +13,7 @@ import (
 
 // newItem builds "warder item".
 func newItem(env *Env) *cobra.Command {
-	return newGroup("item", "Keep credentials and say who may use them",
+	group := newGroup("item", "Keep credentials and say who may use them",
 		`Add, change, show and remove items: stored credentials with their fields, the
 programs and hosts they are for, and the level that says what agents may do with
 them: none (not even its name), ask, use (usable, never visible) or read.
@@ -25,6 +25,10 @@ A value is read from standard input or at a hidden prompt. It never stands in a
 command line, where every program of the machine can read it.`,
 		newItemAdd(env), newItemEdit(env), newItemRemove(env), newItemShow(env),
 		newItemList(env), newItemCheck(env), newItemUndo(env), newItemHistory(env))
+	return suggest(group, map[string][]string{
+		"add": {"create", "new", "store"}, "show": {"get", "view", "reveal", "read"}, "edit": {"set", "update", "change", "rename"},
+		"rm": {"del", "trash"}, "history": {"log", "revisions"}, "undo": {"revert", "restore"},
+	})
 }
 
 // itemType is a type of item and the name of the field that holds its secret.

@@ -17,7 +17,7 @@ func newItemUndo(env *Env) *cobra.Command {
 		Long: `Take back everything that one act changed: an item that was added or edited, or
 all variables of an import. Each act prints its tag, and 'warder item history'
 lists them.`,
-		Example: `  warder item undo 01J9Z3`,
+		Example: `  warder item undo i5yno3ldopxmytcu`,
 		Args:    oneArgument("TAG", "the tag of an act"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var undone api.ItemUndone

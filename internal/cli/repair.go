@@ -32,7 +32,7 @@ Each repair overrules a warning, so it needs your password:
   forget ID       of an item nothing can be read any more: end it`,
 		Example: `  warder repair
   warder repair accept-restore
-  warder repair adopt 5f0c…`,
+  warder repair adopt 5f0c6a8be3d14c0f9a7b2d4e6f8091a3`,
 		Args: between("nothing, or a repair and what it is for", 0, 2),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {

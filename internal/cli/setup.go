@@ -205,6 +205,13 @@ func (o *setup) again(ctx context.Context, r *reach, who api.Whoami) (done bool,
 	if err := kitMissing(r); err != nil {
 		return false, err
 	}
+	if o.kitFile != "" {
+		how := "for a new one in its place: warder passwd --new-kit --kit-file FILE"
+		if r.install.Unattended {
+			how = "it was written when the account was made"
+		}
+		warn(r.env.Err, "no kit was written to %s: the account has one already; %s", o.kitFile, how)
+	}
 	if !o.asJSON {
 		_, err := fmt.Fprintf(r.env.Out, "already set up: account %s, %s\n", printable(s.Account.ID), accountText(&s))
 		return true, err

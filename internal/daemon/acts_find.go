@@ -207,7 +207,7 @@ func (l *lookup) findStage(p found, name string) (found, error) {
 	f := found{p.vault, m}
 	if err != nil || !l.sees(f) {
 		l.subject = subject{name: strings.Join([]string{p.vault.Name(), p.Name, name}, "/")}
-		return found{}, l.missing("stage", name)
+		return found{}, l.missing("stage", name).WithHint("see which there are: warder project show " + p.Name)
 	}
 	l.aboutStage(p, f.Name, l.levels(p.vault).toAll(f.ID))
 	return f, nil

@@ -29,6 +29,9 @@ func planItemList(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
+	if in.Type != "" && !slices.Contains(vault.Types(), vault.Type(in.Type)) {
+		return nil, usage("type %q is none of %v", in.Type, vault.Types())
+	}
 	list, err := r.vaults(in.Vault)
 	if err != nil {
 		return nil, err
