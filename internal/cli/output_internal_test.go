@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"warder/internal/api"
 	"warder/internal/platform"
 )
 
@@ -61,5 +62,43 @@ func TestColumns(t *testing.T) {
 		"  \ufffd[2J\ufffd  b\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// TestEmptyLists: a person at a terminal is told how something gets into an empty list; a program is told nothing beside its list.
+func TestEmptyLists(t *testing.T) {
+	keyboard, tty, err := platform.OpenPTY()
+	if err != nil {
+		t.Skipf("no pseudo terminals here: %v", err)
+	}
+	defer keyboard.Close()
+	defer tty.Close()
+	f := newFake(t, answers{
+		api.OpItemList: reply(api.ItemList{Items: []api.ItemRow{}}), api.OpProjectList: reply(api.ProjectList{Projects: []api.ProjectRow{}}),
+		api.OpTrustList: reply(api.TrustList{Dirs: []string{}}),
+	})
+	for _, row := range []struct{ line, json, text string }{
+		{"item list", `{"items":[]}`, "no items yet; warder item add NAME --type TYPE"},
+		{"item list --tag x", `{"items":[]}`, "no item is like that; without a filter: warder item list"},
+		{"project list", `{"projects":[]}`, "no projects yet; warder import FILE --project P --stage S"},
+		{"trust list", `{"dirs":[]}`, "no directories are trusted yet; warder trust DIR"},
+	} {
+		if s := f.run("", strings.Fields(row.line)...); s.status != 0 || s.out+s.errors != "" {
+			t.Errorf("%s without a terminal: %+v", row.line, s)
+		}
+		env := f.base
+		var out strings.Builder
+		env.Out, env.Err = &out, tty
+		if status := Run(t.Context(), env, append(strings.Fields(row.line), "--json")); status != 0 || out.String() != row.json+"\n" {
+			t.Errorf("%s --json prints %q", row.line, out.String())
+		}
+		out.Reset()
+		if status := Run(t.Context(), env, strings.Fields(row.line)); status != 0 || out.String() != "" {
+			t.Errorf("%s prints %q", row.line, out.String())
+		}
+		var shown strings.Builder
+		if !readUntil(keyboard, &shown, "\n") || strings.TrimSpace(shown.String()) != row.text {
+			t.Errorf("%s tells %q", row.line, shown.String())
+		}
 	}
 }

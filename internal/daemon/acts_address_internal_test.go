@@ -174,3 +174,35 @@ func TestS2_29_OneAnswerForAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestHintsOfWhatIsMissing: whoever named what is not there is told the command that lists what is.
+func TestHintsOfWhatIsMissing(t *testing.T) {
+	s := newScene(t)
+	s.add(person(), "db", "", token)
+	s.ok(s.do(person(), api.OpProjectStage, api.StageIn{Project: "shop", Stage: "dev"}), nil)
+	for _, row := range []struct {
+		op   string
+		in   any
+		hint string
+	}{
+		{api.OpItemShow, api.ItemShow{Name: "x"}, "warder item list"},
+		{api.OpItemShow, api.ItemShow{Name: "x", Vault: "none"}, "the vaults, before the names of what they hold: warder item list"},
+		{api.OpItemCheck, api.ItemCheck{Name: "db/x"}, "warder item show personal/db"},
+		{api.OpItemEdit, api.ItemEdit{Name: "db", Unset: []string{"x"}}, "warder item show personal/db"},
+		{api.OpItemUndo, api.ItemUndo{Tag: "x"}, "warder item history ITEM"},
+		{api.OpProjectShow, api.ProjectShowIn{Project: "x"}, "warder project list"},
+		{api.OpProjectShow, api.ProjectShowIn{Project: "shop", Stage: "x"}, "warder project show shop"},
+		{api.OpProjectUnset, api.StageUnset{Project: "shop", Stage: "dev", Names: []string{"X"}}, "warder project show PROJECT"},
+		{api.OpProjectLink, api.ProjectLink{Project: "x", Item: "db"}, "warder project list"},
+	} {
+		res := s.do(person(), row.op, row.in)
+		s.refused(res, api.NotFound)
+		if !strings.HasSuffix(res.err.Hint, row.hint) {
+			t.Errorf("%s of %+v: the hint is %q", row.op, row.in, res.err.Hint)
+		}
+	}
+	res := s.do(person(), api.OpItemList, api.ItemListIn{Type: "x"})
+	if s.refused(res, api.Usage); !strings.Contains(res.err.Message, "api-token") {
+		t.Errorf("an unknown type: %q", res.err.Message)
+	}
+}

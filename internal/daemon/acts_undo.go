@@ -78,7 +78,7 @@ func (u *undo) collectIn(v *vault.Vault) error {
 			return u.r.missing("act", u.tag)
 		}
 	}
-	list, err := v.Reversals(u.tag)
+	list, err := vault.Reversals(v, u.tag)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -146,7 +146,7 @@ func bares(v *vault.Vault, m, earlier *vault.Meta) (bool, error) {
 func (u *undo) run() (*api.Reply, error) {
 	count := 0
 	for _, in := range u.in {
-		if err := in.vault.Reverse(in.list, u.r.origin()); err != nil {
+		if err := vault.Reverse(in.vault, in.list, u.r.origin()); err != nil {
 			return nil, err
 		}
 		count += len(in.list)

@@ -18,14 +18,14 @@ func (r *Reversal) made() bool { return r.Before.link.rev == r.Now.link.rev }
 // Undo takes back what the revisions with a tag did, in one act: what they made goes to the trash, what they changed gets its
 // content from before. Items that were changed again since are left alone. It returns how many it took back; with none, ErrNotFound.
 func (v *Vault) Undo(tag string, o Origin) (int, error) {
-	list, err := v.Reversals(tag)
+	list, err := Reversals(v, tag)
 	if err != nil {
 		return 0, err
 	}
 	if len(list) == 0 {
 		return 0, fmt.Errorf("a change tagged %q: %w", tag, ErrNotFound)
 	}
-	if err := v.Reverse(list, o); err != nil {
+	if err := Reverse(v, list, o); err != nil {
 		return 0, err
 	}
 	return len(list), nil
@@ -33,7 +33,7 @@ func (v *Vault) Undo(tag string, o Origin) (int, error) {
 
 // Reversals says what Undo would do. Whoever decides whether it may be done decides about these, and has Reverse do just them: what
 // another device writes meanwhile can't put other content in their place.
-func (v *Vault) Reversals(tag string) ([]Reversal, error) {
+func Reversals(v *Vault, tag string) ([]Reversal, error) {
 	list := v.List()
 	if v.s.c.isLocked() {
 		return nil, ErrLocked
@@ -53,7 +53,7 @@ func (v *Vault) Reversals(tag string) ([]Reversal, error) {
 }
 
 // Reverse does what Reversals said, all of it or none. An item that was changed since is ErrChanged.
-func (v *Vault) Reverse(list []Reversal, o Origin) error {
+func Reverse(v *Vault, list []Reversal, o Origin) error {
 	var items []*Item
 	defer func() {
 		for _, it := range items {
@@ -96,7 +96,7 @@ func reversal(v *Vault, m Meta) (Reversal, error) {
 	}
 	var before *Meta
 	seen := map[seal.Hash]bool{}
-	for next := v.readableHeads(&m, known); len(next) > 0; next = next[1:] {
+	for next := readableHeads(v, &m, known); len(next) > 0; next = next[1:] {
 		rev := next[0]
 		if seen[rev] {
 			continue
@@ -122,7 +122,7 @@ func reversal(v *Vault, m Meta) (Reversal, error) {
 }
 
 // readableHeads are the heads of an item that can be read, and what is served in the place of one that can't.
-func (v *Vault) readableHeads(m *Meta, known map[seal.Hash]*Meta) []seal.Hash {
+func readableHeads(v *Vault, m *Meta, known map[seal.Hash]*Meta) []seal.Hash {
 	v.s.c.mu.RLock()
 	defer v.s.c.mu.RUnlock()
 	var list []seal.Hash

@@ -141,7 +141,7 @@ func TestUndoOfNothing(t *testing.T) {
 func undone(t *testing.T, a *vault.Account, id seal.ID, tag string) string {
 	t.Helper()
 	v := firstVault(t, a)
-	list, err := v.Reversals(tag)
+	list, err := vault.Reversals(v, tag)
 	must(t, err)
 	if len(list) != 1 {
 		t.Fatalf("%d items to take back", len(list))
@@ -226,10 +226,10 @@ func TestReverseDoesWhatWasSaid(t *testing.T) {
 	it := newItem(t, "x", "before")
 	save(t, v, it)
 	tagged(t, v, it.ID, "act", "acted")
-	list, err := v.Reversals("act")
+	list, err := vault.Reversals(v, "act")
 	must(t, err)
 	tagged(t, v, it.ID, "", "since")
-	if err := v.Reverse(list, vault.Origin{}); !errors.Is(err, vault.ErrChanged) {
+	if err := vault.Reverse(v, list, vault.Origin{}); !errors.Is(err, vault.ErrChanged) {
 		t.Errorf("it was taken back: %v", err)
 	}
 	if text, _ := firstValue(t, v, it.ID); text != "since" {
