@@ -89,6 +89,14 @@ func TestAddressesInProjects(t *testing.T) {
 			t.Errorf("%s is kept as %q", ref, got)
 		}
 	}
+	for _, project := range []string{"personal/shop", "PERSONAL/Shop"} {
+		s.ok(s.do(person(), api.OpProjectShow, api.ProjectShowIn{Project: project, Stage: "dev"}), nil)
+		s.ok(s.do(person(), api.OpProjectLink, api.ProjectLink{Project: project, Item: "db"}), nil)
+		s.ok(s.do(person(), api.OpProjectLink, api.ProjectLink{Project: project, Item: "db", Remove: true}), nil)
+	}
+	for _, project := range []string{"nowhere/shop", "personal/none", "personal/"} {
+		s.refused(s.do(person(), api.OpProjectShow, api.ProjectShowIn{Project: project}), api.NotFound)
+	}
 	s.refused(s.do(person(), api.OpProjectSet, api.StageSet{
 		Project: "shop", Stage: "dev", Set: []api.VariableIn{{Name: "PORT", Ref: "personal/db", Concealed: true}},
 	}), api.Usage)

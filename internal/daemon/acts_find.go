@@ -147,8 +147,12 @@ func (l *lookup) target(name string) (*vault.Vault, error) {
 	return list[0], nil
 }
 
-// find looks for an item or a project by name. Without a vault it may be in any.
+// find looks for an item or a project by name. Without a vault it may be in any. A project is also found as VAULT/PROJECT, which is how
+// it is shown; the forms of items are findItem's.
 func (l *lookup) find(kind vault.Kind, vaultName, name string) (found, error) {
+	if in, project, ok := strings.Cut(name, "/"); ok && kind == vault.KindProject && vaultName == "" {
+		vaultName, name = in, project
+	}
 	list, err := l.vaults(vaultName)
 	if err != nil {
 		return found{}, err
@@ -186,8 +190,8 @@ func (l *lookup) find(kind vault.Kind, vaultName, name string) (found, error) {
 	return seen[0], nil
 }
 
-// defaultWins says whether the first one found is meant, though there are others of its name: a project can't be named with its vault,
-// so the one in the default vault is. With items nobody is to guess: an agent could store one of its own beside a person's.
+// defaultWins says whether the first one found is meant, though there are others of its name: of projects the one in the default vault
+// is, since new stages go to that. With items nobody is to guess: an agent could store one of its own beside a person's.
 func defaultWins(kind vault.Kind, seen []found) bool {
 	return kind != vault.KindItem && defaultLast(seen[0].vault) == 1
 }

@@ -129,12 +129,15 @@ func refShown(r *request, ref string) string {
 	if ref == "" || r.isPerson() {
 		return ref
 	}
-	parts := strings.Split(strings.TrimPrefix(ref, refScheme), "/")
-	v, err := r.account.Vault(parts[0])
-	if err != nil || len(parts) < 2 {
+	to, err := vault.ParseReference(ref)
+	if err != nil {
 		return ""
 	}
-	m, err := v.Find(vault.KindItem, seal.ID{}, parts[1])
+	v, err := r.account.Vault(to.Vault)
+	if err != nil {
+		return ""
+	}
+	m, err := v.Find(vault.KindItem, seal.ID{}, to.Item)
 	if err != nil || !r.sees(found{v, m}) {
 		return ""
 	}
