@@ -91,7 +91,7 @@ type StageChanged struct {
 	Changed   []string `json:"changed"`
 	Unchanged []string `json:"unchanged"`
 	Removed   []string `json:"removed"`
-	Undo      string   `json:"undo"`
+	Undo      string   `json:"undo"` // empty where nothing was changed
 	Warnings  []string `json:"warnings"`
 }
 
@@ -119,14 +119,16 @@ type Imported struct {
 	Changed   int             `json:"changed"`
 	Unchanged int             `json:"unchanged"`
 	Warnings  []ImportWarning `json:"warnings"`
-	Undo      string          `json:"undo"`
+	Undo      string          `json:"undo"` // empty where nothing was stored
 	Names     ImportNames     `json:"names"`
+	Error     *Error          `json:"error,omitempty"` // of a dry run: with what the import itself would be refused
 }
 
 // ImportNames are the variables behind the counts.
 type ImportNames struct {
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
+	Refused []string `json:"refused"` // those for which an agent's import is refused as a whole; of a dry run
 }
 
 // ImportWarning is something in the file that a person should know.

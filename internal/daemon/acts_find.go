@@ -23,9 +23,10 @@ type lookup struct {
 // isPerson says whether a person asks, proved or not. All others are treated as agents.
 func (l *lookup) isPerson() bool { return l.who.Verdict == caller.Person }
 
-// mine says whether the caller is the agent that made the item. A person's later hand makes it a person's.
+// mine says whether the caller is the agent that made the item. A person's later hand makes it a person's; so may the hand beside
+// it where two devices changed it apart.
 func (l *lookup) mine(m *vault.Meta) bool {
-	return !l.isPerson() && m.Kind == vault.KindItem && m.Origin.By == vault.ByAgent && m.Origin.Client == l.who.Client
+	return m.Kind == vault.KindItem && !m.Conflict && l.owns(maker(m.Origin))
 }
 
 // found is an object and the vault that it is in.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"warder/internal/api"
 	"warder/internal/dotenv"
@@ -33,12 +34,38 @@ func planImport(r *request) (*act, error) {
 		m.close()
 		return nil, err
 	}
+	if in.DryRun {
+		would := m.wouldBe()
+		m.close()
+		r.facts["dry_run"] = true
+		return answer("say what an import would store", would), nil
+	}
 	return &act{
-		needs: w.needs,
+		needs: w.needs, faults: w.faults,
 		text:  fmt.Sprintf("store %d variables of %s in %s/%s", len(w.change.Set), in.File, w.site.project.Name, w.site.stage.Name),
 		run:   func(context.Context) (*api.Reply, error) { return m.run() },
 		close: m.close,
 	}, nil
+}
+
+// wouldBe is what an import would do, with the verdict that it would get: a dry run that a refused import follows says so. What it
+// counts then is what could be stored without the variables that stand in the way.
+func (m *importing) wouldBe() *api.Imported {
+	w := m.w
+	d := decide(w.r.who.Verdict, w.r.acts.unattended, w.needs)
+	for _, f := range w.faults {
+		w.warn(f.name, fmt.Sprintf("%s is not stored: %s", f.name, rowOf(f.need).reason))
+	}
+	out := m.counted()
+	w.r.facts["would"] = d.effect.String()
+	switch {
+	case d.effect == deny:
+		_ = errors.As(w.faults.explain(d.refusal()), &out.Error)
+		out.Error.ID = w.r.id
+	case d.effect == ask:
+		out.Warnings = append(out.Warnings, api.ImportWarning{Text: "storing it takes a person's presence: " + d.reason})
+	}
+	return out
 }
 
 // importing is an env file on its way into a stage.
@@ -58,9 +85,19 @@ func (m *importing) read() error {
 		m.w.warned = append(m.w.warned, api.ImportWarning{Line: warning.Line, Text: warning.Text})
 	}
 	m.w.lines = make(map[string]int, len(file.Entries))
+	if len(file.Entries) == 0 {
+		m.w.warned = append(m.w.warned, api.ImportWarning{Text: "there is no variable in it"})
+	}
 	by := vault.Field{Concealed: true}
 	for _, e := range file.Entries {
 		m.w.lines[e.Name] = e.Line
+		if len(e.Value) > vault.MaxFieldValue {
+			return api.Errorf(api.TooLarge, "%s:%d: the value of %s has %d bytes, the limit is %d", m.in.File, e.Line, e.Name, len(e.Value), vault.MaxFieldValue).
+				WithHint("keep what is that large in a file of its own; nothing was stored")
+		}
+		if !dotenv.IsVariable(e.Name) {
+			m.w.warn(e.Name, fmt.Sprintf("%s can't be a variable of a shell, which takes letters, digits and _ and no digit first", e.Name))
+		}
 		if bytes.HasPrefix(e.Value, []byte(refScheme)) {
 			m.w.warn(e.Name, fmt.Sprintf("the value of %s looks like a reference and is stored as it is: warder project set --ref makes one", e.Name))
 		}
@@ -114,18 +151,23 @@ func (m *importing) close() {
 	}
 }
 
-// run stores the variables, unless it is a dry run.
+// counted is the answer, with the warnings in the order of the file.
+func (m *importing) counted() *api.Imported {
+	d := &m.w.diff
+	refused, _ := m.w.faults.names()
+	slices.SortStableFunc(m.w.warned, func(a, b api.ImportWarning) int { return a.Line - b.Line })
+	return &api.Imported{
+		Added: len(d.Added), Changed: len(d.Changed), Unchanged: len(d.Unchanged), Warnings: append([]api.ImportWarning{}, m.w.warned...),
+		Names: api.ImportNames{Added: full(d.Added), Changed: full(d.Changed), Refused: refused},
+	}
+}
+
+// run stores the variables.
 func (m *importing) run() (*api.Reply, error) {
-	w := m.w
-	out := api.Imported{Undo: w.r.id}
-	if m.in.DryRun {
-		out.Undo = ""
-		w.r.facts["dry_run"] = true
-	} else if err := w.run(); err != nil {
+	if err := m.w.run(); err != nil {
 		return nil, err
 	}
-	out.Added, out.Changed, out.Unchanged = len(w.diff.Added), len(w.diff.Changed), len(w.diff.Unchanged)
-	out.Names = api.ImportNames{Added: full(w.diff.Added), Changed: full(w.diff.Changed)}
-	out.Warnings = append([]api.ImportWarning{}, w.warned...)
+	out := m.counted()
+	out.Undo = m.w.tag()
 	return &api.Reply{Output: out}, nil
 }

@@ -1,74 +1,169 @@
 package daemon
 
 import (
+	"slices"
+
 	"warder/internal/api"
+	"warder/internal/seal"
 	"warder/internal/vault"
 )
 
 // maker says whose act something is.
 func maker(o vault.Origin) api.Maker { return api.Maker{By: string(o.By), Client: o.Client} }
 
-// makersOf says of each variable of a stage whose act set it, from the revisions that are kept: the one that has it as it is, and
-// the one before does not. A stage that only one had a hand in needs no reading of values.
-func makersOf(s found, now *vault.Item) ([]api.Maker, error) {
-	history, err := s.vault.History(s.ID) // the newest first
+// owns says whether something is of the agent that asks: of the same client, as with items.
+func (l *lookup) owns(by api.Maker) bool {
+	return !l.isPerson() && by.By == string(vault.ByAgent) && by.Client == l.who.Client
+}
+
+// trail are the revisions of an object that are kept. It tells of each part of the object, a variable or a link, whose act put it
+// there as it is: that of a revision that has the part as it is now while none that it followed has it so.
+type trail struct {
+	object found
+	list   []vault.Meta // the newest first
+	by     map[seal.Hash]*vault.Meta
+}
+
+// newTrail reads the history of an object.
+func newTrail(f found) (*trail, error) {
+	list, err := f.vault.History(f.ID)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]api.Maker, len(now.Fields))
-	if len(history) == 0 {
-		return list, nil
-	}
-	oldest := &history[len(history)-1]
-	whole := oldest.Created.Equal(oldest.Modified) // no revision went
-	if whole && sameMaker(history) {
-		for i := range list {
-			list[i] = maker(oldest.Origin)
-		}
-		return list, nil
-	}
-	open := make(map[int]bool, len(list)) // variables that are in all revisions so far as they are now
+	t := &trail{object: f, list: list, by: make(map[seal.Hash]*vault.Meta, len(list))}
 	for i := range list {
-		open[i] = true
-		list[i] = maker(history[0].Origin)
+		t.by[list[i].Rev()] = &list[i]
 	}
-	for _, m := range history[1:] {
-		if err := earlier(s, now, &m, open, list); err != nil {
+	return t, nil
+}
+
+// whole says whether every revision that there was is kept and can be read.
+func (t *trail) whole() bool {
+	for i := range t.list {
+		m := &t.list[i]
+		if m.State != vault.StateOK || slices.ContainsFunc(m.Parents(), func(p seal.Hash) bool { return t.by[p] == nil }) {
+			return false
+		}
+	}
+	return len(t.list) > 0
+}
+
+// one is the maker of all of it if there was only one.
+func (t *trail) one() (hand api.Maker, only bool) {
+	for _, m := range t.list {
+		if maker(m.Origin) != maker(t.list[0].Origin) {
+			return api.Maker{}, false
+		}
+	}
+	if len(t.list) > 0 {
+		hand = maker(t.list[0].Origin)
+	}
+	return hand, true
+}
+
+// carries says of a revision which of the parts it has as they are now.
+type carries func(m *vault.Meta) ([]bool, error)
+
+// makers says of each of n parts whose act put it there. Whoever's act it is must be known for sure: of what is older than what is
+// kept, of what hides behind a revision that can't be read, and of what two hands made alike on two devices it says nobody, or
+// whoever of the two is no agent.
+func (t *trail) makers(n int, has carries) ([]api.Maker, error) {
+	if hand, only := t.one(); only && t.whole() {
+		return slices.Repeat([]api.Maker{hand}, n), nil
+	}
+	held := map[seal.Hash][]bool{}
+	for i := range t.list {
+		m := &t.list[i]
+		if m.State != vault.StateOK {
+			continue
+		}
+		list, err := has(m)
+		if err != nil {
 			return nil, err
 		}
+		held[m.Rev()] = list
 	}
-	for i := range open {
-		if f := &now.Fields[i]; !whole && !f.Set.Equal(oldest.Modified) {
-			list[i] = api.Maker{} // it is older than what is kept
-		}
+	list := make([]api.Maker, n)
+	for i := range list {
+		list[i] = t.maker(i, held)
 	}
 	return list, nil
 }
 
-// earlier passes on to one more revision the variables that it has as they are now. Behind one that can't be read
-// nobody can say.
-func earlier(s found, now *vault.Item, m *vault.Meta, open map[int]bool, list []api.Maker) error {
-	if m.State != vault.StateOK {
-		for i := range open {
-			list[i] = api.Maker{}
-		}
-		clear(open)
-		return nil
-	}
-	then, err := s.vault.OpenRevision(s.ID, m.Rev())
-	if err != nil {
-		return err
-	}
-	defer then.Destroy()
-	for i := range open {
-		f := &now.Fields[i]
-		if old := variable(then, f.Name); old == nil || old.Ref != f.Ref || old.Concealed != f.Concealed || !old.Value.Equal(f.Value) {
-			delete(open, i)
+// maker follows one part back from the present revision.
+func (t *trail) maker(part int, held map[seal.Hash][]bool) api.Maker {
+	var hands []api.Maker
+	open := []seal.Hash{t.object.Rev()}
+	for seen := map[seal.Hash]bool{}; len(open) > 0; {
+		rev := open[0]
+		if open = open[1:]; seen[rev] {
 			continue
 		}
-		list[i] = maker(m.Origin)
+		seen[rev] = true
+		if held[rev] == nil {
+			hands = append(hands, api.Maker{}) // it is not kept, or can't be read
+			continue
+		}
+		m, from := t.by[rev], len(open)
+		for _, p := range m.Parents() {
+			if list, known := held[p]; !known || list[part] {
+				open = append(open, p)
+			}
+		}
+		if len(open) == from {
+			hands = append(hands, maker(m.Origin))
+		}
 	}
-	return nil
+	return joined(hands)
+}
+
+// joined is whom a part belongs to that several hands made alike: the one that is no agent, or nobody.
+func joined(hands []api.Maker) (hand api.Maker) {
+	for i, h := range hands {
+		switch {
+		case h.By != string(vault.ByAgent):
+			return h
+		case i > 0 && h != hand:
+			return api.Maker{}
+		}
+		hand = h
+	}
+	return hand
+}
+
+// makersOf says of each variable of a stage whose act set it. A stage that only one had a hand in needs no reading of values.
+func makersOf(s found, now *vault.Item) ([]api.Maker, error) {
+	t, err := newTrail(s)
+	if err != nil {
+		return nil, err
+	}
+	return t.makers(len(now.Fields), func(m *vault.Meta) ([]bool, error) {
+		then, err := s.vault.OpenRevision(s.ID, m.Rev())
+		if err != nil {
+			return nil, err
+		}
+		defer then.Destroy()
+		list := make([]bool, len(now.Fields))
+		for i := range now.Fields {
+			f := &now.Fields[i]
+			old := variable(then, f.Name)
+			list[i] = old != nil && old.Ref == f.Ref && old.Concealed == f.Concealed && old.Value.Equal(f.Value)
+		}
+		return list, nil
+	})
+}
+
+// linkMaker says whose act linked an item to a project.
+func linkMaker(p found, item seal.ID) (api.Maker, error) {
+	t, err := newTrail(p)
+	if err != nil {
+		return api.Maker{}, err
+	}
+	list, err := t.makers(1, func(m *vault.Meta) ([]bool, error) { return []bool{slices.Contains(m.Links, item)}, nil })
+	if err != nil {
+		return api.Maker{}, err
+	}
+	return list[0], nil
 }
 
 // variable finds a variable; their names differ by case.
@@ -79,14 +174,4 @@ func variable(stage *vault.Item, name string) *vault.Field {
 		}
 	}
 	return nil
-}
-
-// sameMaker says whether all revisions are of one hand.
-func sameMaker(history []vault.Meta) bool {
-	for _, m := range history {
-		if m.State != vault.StateOK || maker(m.Origin) != maker(history[0].Origin) {
-			return false
-		}
-	}
-	return true
 }

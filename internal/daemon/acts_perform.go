@@ -38,6 +38,7 @@ type act struct {
 	run    func(ctx context.Context) (*api.Reply, error)
 	stream func(ctx context.Context, send func(any) error) error
 	close  func() // wipes what the plan opened; may be nil
+	faults faults // the names behind a refusal, for the caller alone
 }
 
 // perform carries out one operation: plan, decide, prove presence, record, run, record.
@@ -62,7 +63,7 @@ func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send 
 		defer planned.close()
 	}
 	if err := r.permit(ctx, planned); err != nil {
-		return nil, r.named(err)
+		return nil, r.named(planned.faults.explain(err))
 	}
 	reply, err := r.execute(ctx, planned, send)
 	if err != nil {

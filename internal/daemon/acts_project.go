@@ -391,13 +391,21 @@ func planProjectLink(r *request) (*act, error) {
 	return planLink(r, p, it, in.Remove)
 }
 
-// planLink says what a link takes. An agent lends nothing through one: what a person then closes stays closed.
+// planLink says what a link takes. An agent lends nothing through one: what a person then closes stays closed. It takes away only
+// what it linked itself.
 func planLink(r *request, p, it found, remove bool) (*act, error) {
 	after := p.Meta
 	verb := "link"
 	needs := []need{toLink}
 	if remove {
+		by, err := linkMaker(p, it.ID)
+		if err != nil {
+			return nil, err
+		}
 		verb, needs = "unlink", []need{toChange}
+		if r.owns(by) && !p.Conflict {
+			needs = []need{toChangeOwn}
+		}
 		after.Links = slices.DeleteFunc(slices.Clone(p.Links), func(id seal.ID) bool { return id == it.ID })
 	} else {
 		after.Links = append(slices.Clone(p.Links), it.ID)

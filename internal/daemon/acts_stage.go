@@ -10,13 +10,14 @@ import (
 	"warder/internal/vault"
 )
 
-// stageWrite is a change of variables of one stage, as project.set and import make it.
+// stageWrite is a change of variables of one stage, as project.set, project.unset and import make it.
 type stageWrite struct {
 	r      *request
 	site   *site
 	change vault.StageChange // its values are owned by whoever made them
 	lines  map[string]int    // of the variables in a file, which does not say what is a secret: what is known of that stays
 	needs  []need
+	faults faults // what an agent may not store or remove, by name
 	diff   vault.StageDiff
 	warned []api.ImportWarning
 }
@@ -52,41 +53,54 @@ func (w *stageWrite) plan() error {
 		if !isVariable(f.Name) {
 			return usage("%q is no name of a variable: want letters, digits, _ . and -", f.Name)
 		}
-		if concealed, there := known[f.Name]; there && !concealed && w.lines != nil {
-			f.Concealed, f.NonSecret = false, vault.ByPerson
-		}
-		w.judge(*f, known)
+		w.judge(f, known.named(f.Name))
 	}
-	if slices.Contains(w.needs, toReplace) && !w.r.isPerson() {
-		return nil // it is refused, before anything says whether a value is the one that is there
-	}
-	if w.diff, err = w.site.vault.PlanStage(w.change); err != nil {
+	// Of what is not its own an agent learns nothing, not even whether a value is the one that is there: that is left out.
+	possible := w.change
+	_, faulty := w.faults.names()
+	possible.Set = slices.DeleteFunc(slices.Clone(possible.Set), func(f vault.Field) bool { return faulty[f.Name] })
+	if w.diff, err = w.site.vault.PlanStage(possible); err != nil {
 		return err
 	}
 	w.warnOpen()
 	return nil
 }
 
-// judge says what setting one variable takes, and what to know about it.
-func (w *stageWrite) judge(f vault.Field, known map[string]bool) {
-	concealed, there := known[f.Name]
-	if !w.r.isPerson() {
-		_, there = known[strings.ToUpper(f.Name)] // programs on some systems read both as one
+// judge says what setting one variable takes, and what to know about it. There are several of its name for an agent, to whom all
+// spellings are one: it changes only the one that it wrote itself.
+func (w *stageWrite) judge(f *vault.Field, there []variableNow) {
+	if len(there) > 0 && !there[0].concealed && w.lines != nil {
+		f.Concealed, f.NonSecret = false, vault.ByPerson
 	}
+	own := len(there) == 1 && there[0].own && there[0].name == f.Name
 	switch {
-	case there && concealed && !f.Concealed:
-		w.needs = append(w.needs, toReplace, toUnconceal)
-	case there:
-		w.needs = append(w.needs, toReplace)
+	case len(there) == 0:
+	case own:
+		w.needs = append(w.needs, toChangeOwn)
+	default:
+		w.lacks(toReplace, f.Name)
 	}
-	if unsafeFor(&w.r.lookup, f.Name) {
-		w.needs = append(w.needs, toSetCodeName)
-		w.warn(f.Name, fmt.Sprintf("programs take code or trust from %s: every command that gets this stage is steered by it", f.Name))
+	if len(there) > 0 && there[0].concealed && !f.Concealed {
+		w.lacks(toUnconceal, f.Name)
+	}
+	if kind := codeFor(&w.r.lookup, f.Name); kind != "" {
+		w.lacks(toSetCodeName, f.Name)
+		if w.r.isPerson() {
+			w.warn(f.Name, fmt.Sprintf("%s: every command that gets this stage is steered by it", says(f.Name, kind)))
+		}
 	}
 	if f.Ref == "" {
 		if text := weakness(f.Name, f.Value, f.Concealed); text != "" {
 			w.warn(f.Name, text)
 		}
+	}
+}
+
+// lacks notes what setting or removing a variable takes. What an agent may not do, it is told by name.
+func (w *stageWrite) lacks(n need, name string) {
+	w.needs = append(w.needs, n)
+	if row := rowOf(n); !w.r.isPerson() && row.agent == deny {
+		w.faults = append(w.faults, fault{n, name, w.lines[name]})
 	}
 }
 
@@ -106,25 +120,66 @@ func (w *stageWrite) warnOpen() {
 	}
 }
 
-// known are the variables of the stage, and whether they are concealed. For an agent the names are in capitals.
-func (w *stageWrite) known() (map[string]bool, error) {
+// variableNow is a variable that is there.
+type variableNow struct {
+	name      string
+	concealed bool
+	hidden    bool // from the agent that asks
+	own       bool // of the agent that asks
+}
+
+// variablesNow are the variables of a stage: by name, for an agent by the name in capitals, since programs on some systems read all
+// spellings as one.
+type variablesNow struct {
+	fold bool
+	by   map[string][]variableNow
+}
+
+func (v variablesNow) key(name string) string {
+	if v.fold {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+func (v variablesNow) named(name string) []variableNow { return v.by[v.key(name)] }
+
+// known are the variables of the stage. Whose they are is looked up only for an agent that names one of them.
+func (w *stageWrite) known() (variablesNow, error) {
+	known := variablesNow{!w.r.isPerson(), map[string][]variableNow{}}
 	if w.site.isNew() {
-		return nil, nil
+		return known, nil
 	}
 	it, err := w.site.vault.Open(w.site.stage.ID)
 	if err != nil {
-		return nil, err
+		return known, err
 	}
 	defer it.Destroy()
-	known := make(map[string]bool, len(it.Fields))
-	for _, f := range it.Fields {
-		name := f.Name
-		if !w.r.isPerson() {
-			name = strings.ToUpper(name)
+	makers := make([]api.Maker, len(it.Fields))
+	if w.names(it) && !w.site.stage.Conflict {
+		if makers, err = makersOf(w.site.stage, it); err != nil {
+			return known, err
 		}
-		known[name] = f.Concealed
+	}
+	for i, f := range it.Fields {
+		key, level := known.key(f.Name), vault.Effective(w.r.level(w.site.stage), f.Level)
+		known.by[key] = append(known.by[key], variableNow{
+			f.Name, f.Concealed, !w.r.isPerson() && !isOpen(level), w.r.owns(makers[i]),
+		})
 	}
 	return known, nil
+}
+
+// names says whether an agent's change names a variable that is there, in any spelling.
+func (w *stageWrite) names(stage *vault.Item) bool {
+	named := map[string]bool{}
+	for _, f := range w.change.Set {
+		named[strings.ToUpper(f.Name)] = true
+	}
+	for _, name := range w.change.Unset {
+		named[strings.ToUpper(name)] = true
+	}
+	return !w.r.isPerson() && slices.ContainsFunc(stage.Fields, func(f vault.Field) bool { return named[strings.ToUpper(f.Name)] })
 }
 
 // run makes the change and counts it.
@@ -140,11 +195,20 @@ func (w *stageWrite) run() error {
 	return nil
 }
 
+// tag takes the change back; where nothing was changed there is nothing that it could.
+func (w *stageWrite) tag() string {
+	d := &w.diff
+	if len(d.Added)+len(d.Changed)+len(d.Removed) == 0 && !d.NewProject && !d.NewStage {
+		return ""
+	}
+	return w.r.id
+}
+
 // changed is the answer.
 func (w *stageWrite) changed() api.StageChanged {
 	out := api.StageChanged{
 		Added: full(w.diff.Added), Changed: full(w.diff.Changed), Unchanged: full(w.diff.Unchanged), Removed: full(w.diff.Removed),
-		Undo: w.r.id, Warnings: []string{},
+		Undo: w.tag(), Warnings: []string{},
 	}
 	for _, warning := range w.warned {
 		out.Warnings = append(out.Warnings, warning.Text)
@@ -179,8 +243,8 @@ func planStageSet(r *request) (*act, error) {
 		names[i] = v.Name
 	}
 	return &act{
-		needs: w.needs,
-		text:  fmt.Sprintf("set %s in %s/%s", strings.Join(names, ", "), w.site.project.Name, w.site.stage.Name),
+		needs: w.needs, faults: w.faults,
+		text: fmt.Sprintf("set %s in %s/%s", strings.Join(names, ", "), w.site.project.Name, w.site.stage.Name),
 		run: func(context.Context) (*api.Reply, error) {
 			if err := w.run(); err != nil {
 				return nil, err
@@ -230,12 +294,12 @@ func planStageUnset(r *request) (*act, error) {
 	w := &stageWrite{r: r, site: &site{r: r, vault: p.vault, project: p, stage: s}, change: vault.StageChange{
 		Project: p.Name, Stage: s.Name, Unset: in.Names, Origin: r.origin(),
 	}}
-	if err := w.wantThere(in.Names); err != nil {
+	if err := w.planUnset(in.Names); err != nil {
 		return nil, err
 	}
 	return &act{
-		needs: []need{toChange},
-		text:  fmt.Sprintf("remove %s from %s/%s", strings.Join(in.Names, ", "), p.Name, s.Name),
+		needs: w.needs, faults: w.faults,
+		text: fmt.Sprintf("remove %s from %s/%s", strings.Join(in.Names, ", "), p.Name, s.Name),
 		run: func(context.Context) (*api.Reply, error) {
 			if err := w.run(); err != nil {
 				return nil, err
@@ -245,18 +309,25 @@ func planStageUnset(r *request) (*act, error) {
 	}, nil
 }
 
-// wantThere refuses names that the stage does not have. An agent removes none, so it is not told which there are.
-func (w *stageWrite) wantThere(names []string) error {
+// planUnset says what removing variables takes. An agent removes those that it set; one that is hidden from it is not there.
+func (w *stageWrite) planUnset(names []string) error {
 	if len(names) == 0 {
 		return usage("no variable is to be removed")
 	}
 	known, err := w.known()
-	if err != nil || !w.r.isPerson() {
+	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if _, there := known[name]; !there {
+		all := known.named(name)
+		i := slices.IndexFunc(all, func(v variableNow) bool { return v.name == name && !v.hidden })
+		switch {
+		case i < 0:
 			return w.r.missing("variable", name)
+		case all[i].own:
+			w.needs = append(w.needs, toChangeOwn)
+		default:
+			w.lacks(toChange, name)
 		}
 	}
 	return nil

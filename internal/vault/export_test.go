@@ -86,9 +86,6 @@ func Tombstones(v *Vault) []seal.ID {
 	return slices.DeleteFunc(sortedIDs(maps.Keys(v.s.heads)), func(id seal.ID) bool { return v.s.index[id] != nil })
 }
 
-// Parents are the revisions that this one follows.
-func (m *Meta) Parents() []seal.Hash { return m.link.parents }
-
 // SaveUnjudged saves an item as another version may have written it: its form is checked, and not what it says.
 func SaveUnjudged(t testing.TB, v *Vault, it *Item) {
 	t.Helper()

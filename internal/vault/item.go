@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"warder/internal/seal"
@@ -142,6 +143,10 @@ type revision struct {
 // Rev is the hash of the revision this was read from; zero for an item that was never saved.
 func (m *Meta) Rev() seal.Hash { return m.link.rev }
 
+// Parents are the revisions that this one followed: several if it brought together what devices had changed apart, none if it is the
+// first.
+func (m *Meta) Parents() []seal.Hash { return slices.Clone(m.link.parents) }
+
 // Field is one value of an item, or one variable of a stage.
 type Field struct {
 	Section   string
@@ -209,6 +214,9 @@ func wipeMembers(extra []rawMember) {
 		secret.Wipe(m.raw)
 	}
 }
+
+// MaxFieldValue is the size in bytes of the largest value of a field or variable.
+const MaxFieldValue = maxFieldValue
 
 // Limits of F1.5, in bytes.
 const (

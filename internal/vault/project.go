@@ -98,10 +98,19 @@ func planStage(v *Vault, change StageChange) (p *stagePlan, err error) {
 	return p, nil
 }
 
+// roomForPlace is more than what a revision's place in its history takes in the file.
+const roomForPlace = 2 << 10
+
 // wouldTake says what saving an item would say of it.
 func wouldTake(v *Vault, it *Item) error {
 	if err := it.check(); err != nil {
 		return err
+	}
+	if err := it.judgeValues(v.s.c.cfg.now()); err != nil {
+		return err
+	}
+	if n := measure(it.put); n > maxItemJSON-roomForPlace {
+		return &SizeError{What: string(it.Kind) + " " + it.Name, Have: n, Max: maxItemJSON - roomForPlace}
 	}
 	v.s.c.mu.RLock()
 	defer v.s.c.mu.RUnlock()

@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"warder/internal/api"
+)
+
+// fault is one variable that stands in the way of an act, and what it would take.
+type fault struct {
+	need need
+	name string
+	line int // in the file that it came from; 0 if it came from none
+}
+
+// faults are all of an act's. Their names are told to the caller, who wrote them, and never recorded.
+type faults []fault
+
+// maxFaults is how many bytes of them an error names; a message is cut at 4 KiB.
+const maxFaults = 3 << 10
+
+// names are the variables with a fault, each once, and the same as a set.
+func (l faults) names() (names []string, set map[string]bool) {
+	names, set = []string{}, map[string]bool{}
+	for _, f := range l {
+		if !set[f.name] {
+			names = append(names, f.name)
+		}
+		set[f.name] = true
+	}
+	return names, set
+}
+
+// explain names in a refusal every variable that stands in the way, each under its own reason.
+func (l faults) explain(err error) error {
+	var e *api.Error
+	refused := func(row mayDo) bool { return row.code == e.Code && row.reason == e.Message }
+	if len(l) == 0 || !errors.As(err, &e) || !slices.ContainsFunc(table[:], refused) {
+		return err
+	}
+	var needs []need
+	by := map[need][]fault{}
+	for _, f := range l {
+		if by[f.need] == nil {
+			needs = append(needs, f.need)
+		}
+		by[f.need] = append(by[f.need], f)
+	}
+	// The reason that decided goes first.
+	slices.SortStableFunc(needs, func(a, b need) int { return first(e, b) - first(e, a) })
+	var text strings.Builder
+	if first(e, needs[0]) == 0 {
+		text.WriteString(e.Message + "; ")
+	}
+	left := 0
+	for i, n := range needs {
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		text.WriteString(rowOf(n).reason + ": ")
+		left += list(&text, by[n])
+	}
+	if left > 0 {
+		fmt.Fprintf(&text, "; and %d more, which a dry run lists", left)
+	}
+	c := *e
+	c.Message = text.String()
+	if l[0].line > 0 {
+		c.Hint = "leave these lines out, or ask a person to import the file"
+	}
+	return &c
+}
+
+// first is 1 for the need that an error is about.
+func first(e *api.Error, n need) int {
+	if row := rowOf(n); row.code == e.Code && row.reason == e.Message {
+		return 1
+	}
+	return 0
+}
+
+// list writes names with their lines, and returns how many found no room.
+func list(text *strings.Builder, all []fault) (left int) {
+	for i, f := range all {
+		if text.Len() > maxFaults {
+			return len(all) - i
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(f.name)
+		if f.line > 0 {
+			fmt.Fprintf(text, " (line %d)", f.line)
+		}
+	}
+	return 0
+}

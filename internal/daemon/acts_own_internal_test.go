@@ -1,0 +1,239 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warder/internal/api"
+	"warder/internal/vault"
+)
+
+// another is a value that is not token.
+const another = "an0ther-v4lue-Qx7"
+
+// unset is the input that removes variables.
+func unset(project, stage string, names ...string) api.StageUnset {
+	return api.StageUnset{Project: project, Stage: stage, Names: names}
+}
+
+// TestAgentsOwnVariables: an agent changes, removes and takes back what it put into a stage, whoever's the stage is, and nothing that
+// another agent or a person put there or changed since.
+func TestAgentsOwnVariables(t *testing.T) {
+	s := newScene(t)
+	s.ok(s.do(person(), api.OpProjectSet, set("shop", "dev", "use", "THEIRS"), token), nil)
+	s.ok(s.do(subagent(), api.OpProjectSet, set("shop", "dev", "", "OTHERS"), token), nil)
+	var out api.StageChanged
+	s.ok(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", "MINE"), token), nil)
+	s.ok(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", "MINE"), another), &out)
+	if !slices.Equal(out.Changed, []string{"MINE"}) || out.Undo == "" {
+		t.Errorf("changed: %+v", out)
+	}
+	s.ok(s.do(agent(), api.OpItemUndo, api.ItemUndo{Tag: out.Undo}), nil)
+	s.ok(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", "MINE"), token), &out)
+	if !slices.Equal(out.Unchanged, []string{"MINE"}) || out.Undo != "" {
+		t.Errorf("after the undo the first value is not there, or what changed nothing has a tag: %+v", out)
+	}
+	plain := set("shop", "dev", "", "MINE")
+	plain.Set[0].Concealed = false
+	s.refused(s.do(agent(), api.OpProjectSet, plain, token), api.Denied)
+	for _, name := range []string{"THEIRS", "OTHERS"} {
+		s.refused(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", name, "MINE")), api.Denied)
+		s.refused(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", name), token), api.Exists)
+		s.refused(s.do(unknown(), api.OpProjectUnset, unset("shop", "dev", name)), api.Denied)
+	}
+	s.refused(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", "NONE")), api.NotFound)
+	s.refused(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", "mine")), api.NotFound)
+	s.ok(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", "MINE")), &out)
+	s.ok(s.do(agent(), api.OpItemUndo, api.ItemUndo{Tag: out.Undo}), nil)
+
+	// A person's hand makes it a person's, and keeps it so whatever the value is in the end.
+	for _, text := range []string{another, token} {
+		s.ok(s.do(person(), api.OpProjectSet, set("shop", "dev", "", "MINE"), text), nil)
+	}
+	s.refused(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", "MINE")), api.Denied)
+	s.refused(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", "MINE"), another), api.Exists)
+	s.refused(s.do(agent(), api.OpItemUndo, api.ItemUndo{Tag: out.Undo}), api.NotFound)
+}
+
+// TestOwnershipIsNotOutlived: what is older than the revisions that are kept is nobody's: an agent can't push a person's hand out of
+// the history and take what is left, not even within one tick of the clock.
+func TestOwnershipIsNotOutlived(t *testing.T) {
+	s := newScene(t)
+	s.ok(s.do(person(), api.OpProjectSet, set("shop", "dev", "use", "THEIRS"), token), nil)
+	for i := range 14 {
+		s.ok(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", fmt.Sprint("N", i)), token), nil)
+	}
+	for _, name := range []string{"THEIRS", "N0"} {
+		s.refused(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", name)), api.Denied)
+	}
+	s.ok(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", "N13")), nil)
+	s.now = s.now.Add(time.Second)
+	s.refused(s.do(agent(), api.OpProjectSet, set("shop", "dev", "", "THEIRS"), another), api.Exists)
+}
+
+// TestAgentsOwnLinks: an agent takes away the links that it made, and no others.
+func TestAgentsOwnLinks(t *testing.T) {
+	s := newScene(t)
+	s.add(agent(), "mine", "use", token)
+	s.add(agent(), "given", "use", token)
+	s.add(person(), "usable", "use", token)
+	s.ok(s.do(person(), api.OpProjectStage, api.StageIn{Project: "shop", Stage: "dev", Level: "use"}), nil)
+	link := func(item string, remove bool) api.ProjectLink {
+		return api.ProjectLink{Project: "shop", Item: item, Remove: remove}
+	}
+	s.ok(s.do(agent(), api.OpProjectLink, link("mine", false)), nil)
+	s.ok(s.do(person(), api.OpProjectLink, link("given", false)), nil)
+	s.ok(s.do(person(), api.OpProjectLink, link("usable", false)), nil)
+	s.refused(s.do(agent(), api.OpProjectLink, link("given", true)), api.Denied)
+	s.refused(s.do(agent(), api.OpProjectLink, link("usable", true)), api.Denied)
+	s.refused(s.do(subagent(), api.OpProjectLink, link("mine", true)), api.Denied)
+	s.ok(s.do(agent(), api.OpProjectLink, link("mine", true)), nil)
+	// Linked anew by a person it is the person's link.
+	s.ok(s.do(person(), api.OpProjectLink, link("mine", false)), nil)
+	s.refused(s.do(agent(), api.OpProjectLink, link("mine", true)), api.Denied)
+}
+
+// TestAgentImports: all of a file or nothing; what stands in the way is named with its line and reason, in the dry run and in the act,
+// which end alike; no answer tells whether a value is the one that is there.
+func TestAgentImports(t *testing.T) {
+	s := newScene(t)
+	in := api.Import{File: ".env", Project: "shop", Stage: "dev"}
+	s.ok(s.do(person(), api.OpProjectSet, set("shop", "dev", "use", "THEIRS"), token), nil)
+	var out api.Imported
+	s.ok(s.do(agent(), api.OpImport, in, "A=first-v4lue\nB=second-v4lue\n"), &out)
+	if out.Added != 2 || out.Undo == "" {
+		t.Errorf("import: %+v", out)
+	}
+	s.ok(s.do(agent(), api.OpImport, in, "A=first-v4lue\nB=changed-v4lue\nC=third-v4lue\n"), &out)
+	if out.Added != 1 || out.Changed != 1 || out.Unchanged != 1 {
+		t.Errorf("again: %+v", out)
+	}
+	s.ok(s.do(agent(), api.OpImport, in, "C=third-v4lue\n"), &out)
+	if out.Unchanged != 1 || out.Undo != "" {
+		t.Errorf("the same again: %+v", out)
+	}
+	text := func(value string) string {
+		return "D=fourth-v4lue\nA=first-v4lue\n# x\nTHEIRS=" + value + "\nLD_PRELOAD=/tmp/x-evil.so\ntheirs=" + value + "\n"
+	}
+	same, other := s.do(agent(), api.OpImport, in, text(token)), s.do(agent(), api.OpImport, in, text(another))
+	for _, res := range []result{same, other} {
+		s.refused(res, api.Exists)
+		for _, want := range []string{"THEIRS (line 4)", "theirs (line 6)", "LD_PRELOAD (line 5)"} {
+			if !strings.Contains(res.err.Message, want) {
+				t.Errorf("%q does not name %s", res.err.Message, want)
+			}
+		}
+	}
+	in.DryRun = true
+	drySame, dryOther := s.do(agent(), api.OpImport, in, text(token)), s.do(agent(), api.OpImport, in, text(another))
+	var dry api.Imported
+	s.ok(drySame, &dry)
+	if dry.Error == nil || dry.Error.Code != same.err.Code || dry.Error.Message != same.err.Message || dry.Error.Hint != same.err.Hint {
+		t.Errorf("the dry run says %+v, the act %+v", dry.Error, same.err)
+	}
+	if dry.Added != 1 || dry.Unchanged != 1 || dry.Changed != 0 || !slices.Equal(dry.Names.Refused, []string{"THEIRS", "LD_PRELOAD", "theirs"}) {
+		t.Errorf("the dry run: %+v", dry)
+	}
+	lines := map[int]int{}
+	for _, w := range dry.Warnings {
+		lines[w.Line]++
+	}
+	if lines[4] == 0 || lines[5] == 0 || lines[6] == 0 {
+		t.Errorf("warnings: %+v", dry.Warnings)
+	}
+	if told(t, same, drySame) != told(t, other, dryOther) {
+		t.Error("the answers tell the value")
+	}
+	var shown api.ProjectShown
+	s.ok(s.do(person(), api.OpProjectShow, api.ProjectShowIn{Project: "shop"}), &shown)
+	if len(shown.Detail[0].Variables) != 4 {
+		t.Errorf("something was stored: %+v", shown.Detail[0].Variables)
+	}
+	for _, dryRun := range []bool{true, false} {
+		in := api.Import{File: ".env", Project: "shop", Stage: "prod", Level: "read", DryRun: dryRun}
+		res := s.do(agent(), api.OpImport, in, "B=2\n")
+		if !dryRun {
+			s.refused(res, api.Denied)
+			continue
+		}
+		s.ok(res, &dry)
+		if dry.Error == nil || dry.Error.Code != api.Denied {
+			t.Errorf("level read, dry run: %+v", dry)
+		}
+	}
+}
+
+// told is all that two answers tell, without the ids of the acts.
+func told(t *testing.T, act, dry result) string {
+	t.Helper()
+	var out api.Imported
+	must(t, json.Unmarshal(dry.json, &out))
+	out.Error.ID, act.err.ID = "", ""
+	return fmt.Sprint(*act.err, *out.Error, out.Warnings, out.Names, out.Added, out.Changed, out.Unchanged)
+}
+
+// TestRefusalsNameNoVariableInTheLog: what a refusal names to the caller is in no record.
+func TestRefusalsNameNoVariableInTheLog(t *testing.T) {
+	s := newScene(t)
+	s.ok(s.do(person(), api.OpProjectSet, set("shop", "dev", "use", "CanaryName"), token), nil)
+	for _, dryRun := range []bool{true, false} {
+		s.do(agent(), api.OpImport, api.Import{File: ".env", Project: "shop", Stage: "dev", DryRun: dryRun}, "CanaryName=x\nNODE_OPTIONS=y\n")
+	}
+	s.refused(s.do(agent(), api.OpProjectUnset, unset("shop", "dev", "CanaryName")), api.Denied)
+	for _, rec := range s.records() {
+		if line := string(rec.Line()); strings.Contains(line, "CanaryName") || strings.Contains(line, "NODE_OPTIONS") {
+			t.Errorf("a record names a variable: %s", line)
+		}
+	}
+}
+
+// TestManyFaults: a refusal names as many as there is room for, and says how many are left; the dry run lists all.
+func TestManyFaults(t *testing.T) {
+	var all faults
+	for i := range 2000 {
+		all = append(all, fault{toReplace, fmt.Sprintf("NAME_OF_A_VARIABLE_%d", i), i + 1})
+	}
+	err := all.explain(rowOf(toReplace).refused())
+	if text := err.Error(); len(text) > 4<<10 || !strings.Contains(text, "NAME_OF_A_VARIABLE_0 (line 1)") || !strings.Contains(text, "more, which a dry run lists") {
+		t.Errorf("%d bytes: %.200s", len(text), text)
+	}
+	if other := api.Errorf(api.Denied, "it could not be recorded"); all.explain(other) != error(other) {
+		t.Error("an error of another kind was explained")
+	}
+}
+
+// refused is the refusal that a row leads to.
+func (row mayDo) refused() error { return decision{deny, row}.refusal() }
+
+// TestTrails: whose a part is when devices changed the object apart.
+func TestTrails(t *testing.T) {
+	mine, theirs := api.Maker{By: "agent", Client: "claude"}, api.Maker{By: "person"}
+	for name, c := range map[string]struct {
+		hands []api.Maker
+		want  api.Maker
+	}{
+		"one":                   {[]api.Maker{mine}, mine},
+		"twice the same":        {[]api.Maker{mine, mine}, mine},
+		"an agent and another":  {[]api.Maker{mine, {By: "agent", Client: "codex"}}, api.Maker{}},
+		"an agent and a person": {[]api.Maker{mine, theirs}, theirs},
+		"a person and an agent": {[]api.Maker{theirs, mine}, theirs},
+		"an agent and nobody":   {[]api.Maker{mine, {}}, api.Maker{}},
+		"none":                  {nil, api.Maker{}},
+	} {
+		if got := joined(c.hands); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	l := lookup{who: agent().id}
+	m := vault.Meta{Kind: vault.KindItem, Origin: vault.Origin{By: vault.ByAgent, Client: "claude"}}
+	if !l.mine(&m) {
+		t.Error("an agent's item is not its own")
+	}
+	if m.Conflict = true; l.mine(&m) {
+		t.Error("an item that two devices changed apart is an agent's own")
+	}
+}
