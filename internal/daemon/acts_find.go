@@ -26,7 +26,7 @@ func (l *lookup) isPerson() bool { return l.who.Verdict == caller.Person }
 // mine says whether the caller is the agent that made the item. A person's later hand makes it a person's; so may the hand beside
 // it where two devices changed it apart.
 func (l *lookup) mine(m *vault.Meta) bool {
-	return m.Kind == vault.KindItem && !m.Conflict && l.owns(maker(m.Origin))
+	return m.Kind == vault.KindItem && !m.Conflict && owns(l, maker(m.Origin))
 }
 
 // found is an object and the vault that it is in.

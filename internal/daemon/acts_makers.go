@@ -12,7 +12,7 @@ import (
 func maker(o vault.Origin) api.Maker { return api.Maker{By: string(o.By), Client: o.Client} }
 
 // owns says whether something is of the agent that asks: of the same client, as with items.
-func (l *lookup) owns(by api.Maker) bool {
+func owns(l *lookup, by api.Maker) bool {
 	return !l.isPerson() && by.By == string(vault.ByAgent) && by.Client == l.who.Client
 }
 

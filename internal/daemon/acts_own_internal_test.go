@@ -97,73 +97,79 @@ func TestAgentsOwnLinks(t *testing.T) {
 	s.refused(s.do(agent(), api.OpProjectLink, link("mine", true)), api.Denied)
 }
 
+// TestAgentImportsItsOwn: a file that an agent imports again counts what is unchanged and changes what is its own.
+func TestAgentImportsItsOwn(t *testing.T) {
+	s := newScene(t)
+	in := api.Import{File: ".env", Project: "shop", Stage: "dev"}
+	for _, c := range []struct {
+		text                      string
+		added, changed, unchanged int
+	}{
+		{"A=first-v4lue\nB=second-v4lue\n", 2, 0, 0},
+		{"A=first-v4lue\nB=changed-v4lue\nC=third-v4lue\n", 1, 1, 1},
+		{"C=third-v4lue\n", 0, 0, 1},
+	} {
+		var out api.Imported
+		s.ok(s.do(agent(), api.OpImport, in, c.text), &out)
+		if out.Added != c.added || out.Changed != c.changed || out.Unchanged != c.unchanged || (out.Undo != "") != (c.added+c.changed > 0) {
+			t.Errorf("%q: %+v", c.text, out)
+		}
+	}
+}
+
 // TestAgentImports: all of a file or nothing; what stands in the way is named with its line and reason, in the dry run and in the act,
 // which end alike; no answer tells whether a value is the one that is there.
 func TestAgentImports(t *testing.T) {
 	s := newScene(t)
 	in := api.Import{File: ".env", Project: "shop", Stage: "dev"}
 	s.ok(s.do(person(), api.OpProjectSet, set("shop", "dev", "use", "THEIRS"), token), nil)
-	var out api.Imported
-	s.ok(s.do(agent(), api.OpImport, in, "A=first-v4lue\nB=second-v4lue\n"), &out)
-	if out.Added != 2 || out.Undo == "" {
-		t.Errorf("import: %+v", out)
-	}
-	s.ok(s.do(agent(), api.OpImport, in, "A=first-v4lue\nB=changed-v4lue\nC=third-v4lue\n"), &out)
-	if out.Added != 1 || out.Changed != 1 || out.Unchanged != 1 {
-		t.Errorf("again: %+v", out)
-	}
-	s.ok(s.do(agent(), api.OpImport, in, "C=third-v4lue\n"), &out)
-	if out.Unchanged != 1 || out.Undo != "" {
-		t.Errorf("the same again: %+v", out)
-	}
+	s.ok(s.do(agent(), api.OpImport, in, "A=first-v4lue\n"), nil)
 	text := func(value string) string {
 		return "D=fourth-v4lue\nA=first-v4lue\n# x\nTHEIRS=" + value + "\nLD_PRELOAD=/tmp/x-evil.so\ntheirs=" + value + "\n"
 	}
 	same, other := s.do(agent(), api.OpImport, in, text(token)), s.do(agent(), api.OpImport, in, text(another))
-	for _, res := range []result{same, other} {
-		s.refused(res, api.Exists)
-		for _, want := range []string{"THEIRS (line 4)", "theirs (line 6)", "LD_PRELOAD (line 5)"} {
-			if !strings.Contains(res.err.Message, want) {
-				t.Errorf("%q does not name %s", res.err.Message, want)
-			}
+	s.refused(same, api.Exists)
+	s.refused(other, api.Exists)
+	for _, want := range []string{"THEIRS (line 4)", "theirs (line 6)", "LD_PRELOAD (line 5)"} {
+		if !strings.Contains(same.err.Message, want) {
+			t.Errorf("%q does not name %s", same.err.Message, want)
 		}
 	}
 	in.DryRun = true
 	drySame, dryOther := s.do(agent(), api.OpImport, in, text(token)), s.do(agent(), api.OpImport, in, text(another))
 	var dry api.Imported
 	s.ok(drySame, &dry)
-	if dry.Error == nil || dry.Error.Code != same.err.Code || dry.Error.Message != same.err.Message || dry.Error.Hint != same.err.Hint {
-		t.Errorf("the dry run says %+v, the act %+v", dry.Error, same.err)
-	}
+	s.endsAlike(dry, same)
 	if dry.Added != 1 || dry.Unchanged != 1 || dry.Changed != 0 || !slices.Equal(dry.Names.Refused, []string{"THEIRS", "LD_PRELOAD", "theirs"}) {
 		t.Errorf("the dry run: %+v", dry)
 	}
-	lines := map[int]int{}
-	for _, w := range dry.Warnings {
-		lines[w.Line]++
-	}
-	if lines[4] == 0 || lines[5] == 0 || lines[6] == 0 {
-		t.Errorf("warnings: %+v", dry.Warnings)
+	for _, line := range []int{4, 5, 6} {
+		if !slices.ContainsFunc(dry.Warnings, func(w api.ImportWarning) bool { return w.Line == line }) {
+			t.Errorf("no warning for line %d: %+v", line, dry.Warnings)
+		}
 	}
 	if told(t, same, drySame) != told(t, other, dryOther) {
 		t.Error("the answers tell the value")
 	}
 	var shown api.ProjectShown
 	s.ok(s.do(person(), api.OpProjectShow, api.ProjectShowIn{Project: "shop"}), &shown)
-	if len(shown.Detail[0].Variables) != 4 {
+	if len(shown.Detail[0].Variables) != 2 {
 		t.Errorf("something was stored: %+v", shown.Detail[0].Variables)
 	}
-	for _, dryRun := range []bool{true, false} {
-		in := api.Import{File: ".env", Project: "shop", Stage: "prod", Level: "read", DryRun: dryRun}
-		res := s.do(agent(), api.OpImport, in, "B=2\n")
-		if !dryRun {
-			s.refused(res, api.Denied)
-			continue
-		}
-		s.ok(res, &dry)
-		if dry.Error == nil || dry.Error.Code != api.Denied {
-			t.Errorf("level read, dry run: %+v", dry)
-		}
+	// A refusal of another kind is foretold as well.
+	in = api.Import{File: ".env", Project: "shop", Stage: "prod", Level: "read"}
+	refused := s.do(agent(), api.OpImport, in, "B=2\n")
+	s.refused(refused, api.Denied)
+	in.DryRun = true
+	s.ok(s.do(agent(), api.OpImport, in, "B=2\n"), &dry)
+	s.endsAlike(dry, refused)
+}
+
+// endsAlike wants a dry run to foretell how the act ends.
+func (s *scene) endsAlike(dry api.Imported, act result) {
+	s.t.Helper()
+	if dry.Error == nil || dry.Error.Code != act.err.Code || dry.Error.Message != act.err.Message || dry.Error.Hint != act.err.Hint {
+		s.t.Errorf("the dry run says %+v, the act %+v", dry.Error, act.err)
 	}
 }
 

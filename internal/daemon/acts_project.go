@@ -403,7 +403,7 @@ func planLink(r *request, p, it found, remove bool) (*act, error) {
 			return nil, err
 		}
 		verb, needs = "unlink", []need{toChange}
-		if r.owns(by) && !p.Conflict {
+		if owns(&r.lookup, by) && !p.Conflict {
 			needs = []need{toChangeOwn}
 		}
 		after.Links = slices.DeleteFunc(slices.Clone(p.Links), func(id seal.ID) bool { return id == it.ID })

@@ -164,7 +164,7 @@ func (w *stageWrite) known() (variablesNow, error) {
 	for i, f := range it.Fields {
 		key, level := known.key(f.Name), vault.Effective(w.r.level(w.site.stage), f.Level)
 		known.by[key] = append(known.by[key], variableNow{
-			f.Name, f.Concealed, !w.r.isPerson() && !isOpen(level), w.r.owns(makers[i]),
+			f.Name, f.Concealed, !w.r.isPerson() && !isOpen(level), owns(&w.r.lookup, makers[i]),
 		})
 	}
 	return known, nil
