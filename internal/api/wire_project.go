@@ -128,7 +128,7 @@ type Imported struct {
 type ImportNames struct {
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
-	Refused []string `json:"refused"` // those for which an agent's import is refused as a whole; of a dry run
+	Refused []string `json:"refused,omitempty"` // those for which an agent's import is refused as a whole; of a dry run
 }
 
 // ImportWarning is something in the file that a person should know.

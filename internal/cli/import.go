@@ -11,6 +11,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/platform"
 	"warder/internal/secret"
 )
 
@@ -84,7 +85,7 @@ func (o *importing) run(ctx context.Context, env *Env, file string) error {
 
 // whole puts an empty list in the place of one that is missing.
 func whole(i *api.Imported) {
-	for _, list := range []*[]string{&i.Names.Added, &i.Names.Changed} {
+	for _, list := range []*[]string{&i.Names.Added, &i.Names.Changed, &i.Names.Refused} {
 		if *list == nil {
 			*list = []string{}
 		}
@@ -135,14 +136,20 @@ func (o *importing) preview(ctx context.Context, r *reach, in api.Import, text [
 	if noConsole == nil {
 		defer c.close()
 	}
-	if o.asJSON && (o.dryRun || noConsole != nil) {
+	if o.asJSON && (o.dryRun || noConsole != nil || would.Error != nil) {
 		err = printJSON(r.env.Out, would)
 	} else if !o.asJSON {
 		err = o.show(r.env, in.File, &would)
 	}
 	switch {
-	case err != nil || o.dryRun:
+	case err != nil:
 		return false, err
+	case would.Error != nil && o.asJSON:
+		return false, outcome(api.RowOf(would.Error.Code).Exit) // stdout has its one object, with the error in it
+	case would.Error != nil:
+		return false, would.Error // as the import itself would end
+	case o.dryRun:
+		return false, nil
 	case noConsole != nil && o.asJSON:
 		return false, outcome(api.ExitUsage) // stdout has its one object
 	case noConsole != nil:
@@ -169,16 +176,27 @@ func (o *importing) show(env *Env, file string, would *api.Imported) error {
 	for _, name := range would.Names.Changed {
 		rows.add("change", name)
 	}
+	for _, name := range would.Names.Refused {
+		rows.add("refuse", name)
+	}
 	if err := rows.print(env.Out); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(env.Out, "would add %d, change %d, leave %d unchanged\n", would.Added, would.Changed, would.Unchanged)
+	but := ""
+	if would.Error != nil {
+		but = "nothing would be stored; without what is refused it "
+	}
+	_, err := fmt.Fprintf(env.Out, "%swould add %d, change %d, leave %d unchanged\n", but, would.Added, would.Changed, would.Unchanged)
 	return err
 }
 
 func printWarnings(env *Env, file string, warnings []api.ImportWarning) {
 	for _, w := range warnings {
-		warn(env.Err, "%s:%d: %s", file, w.Line, w.Text)
+		place := file
+		if w.Line > 0 {
+			place = fmt.Sprintf("%s:%d", file, w.Line)
+		}
+		warn(env.Err, "%s: %s", place, w.Text)
 	}
 }
 
@@ -189,14 +207,14 @@ const maxFile = (frame.MaxValues - 1) * frame.MaxValue
 // readFile reads a file, or standard input for "-", straight into values, in
 // the parts in which it crosses.
 func readFile(env *Env, name string) (parts []secret.Value, err error) {
-	from := env.In
+	from, pipe := env.In, false
 	if name != stdinName {
-		f, err := os.Open(name)
+		f, isPipe, err := openFile(name)
 		if err != nil {
 			return nil, openFault(name, err)
 		}
 		defer f.Close()
-		from = f
+		from, pipe = f, isPipe
 	}
 	text, err := secret.Read(from, maxFile)
 	switch {
@@ -207,6 +225,9 @@ func readFile(env *Env, name string) (parts []secret.Value, err error) {
 		return nil, openFault(name, err)
 	}
 	defer text.Destroy()
+	if pipe && text.Len() == 0 {
+		return nil, usageError("nothing came from the pipe %s: nobody writes to it", name).WithHint("start what writes to it first, or give the path of an env file")
+	}
 	for at := 0; at == 0 || at < text.Len(); at += frame.MaxValue {
 		p, err := part(text, at, min(at+frame.MaxValue, text.Len()))
 		if err != nil {
@@ -218,9 +239,52 @@ func readFile(env *Env, name string) (parts []secret.Value, err error) {
 	return parts, nil
 }
 
+// openFile opens a file, through links, or a pipe that somebody writes to, as the shell's <(…) makes one. It waits for nothing and
+// touches no device: reading one may never end, or do something. A pipe without a writer reads as empty, and is refused for that.
+func openFile(name string) (f *os.File, pipe bool, err error) {
+	info, err := os.Stat(name)
+	if err == nil {
+		err = wantFile(name, info)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if f, err = os.OpenFile(name, os.O_RDONLY|platform.NonBlock, 0); err != nil {
+		return nil, false, err
+	}
+	info, err = f.Stat() // of what was opened: the name may have come to mean another
+	if err == nil {
+		err = wantFile(name, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, false, err
+	}
+	return f, info.Mode()&fs.ModeNamedPipe != 0, nil
+}
+
+// wantFile refuses what is neither a file nor a pipe.
+func wantFile(name string, info fs.FileInfo) error {
+	kind := "neither a file nor a pipe"
+	switch mode := info.Mode(); {
+	case mode.IsRegular(), mode&fs.ModeNamedPipe != 0:
+		return nil
+	case mode.IsDir():
+		kind = "a directory"
+	case mode&fs.ModeDevice != 0:
+		kind = "a device"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return usageError("%s is %s", name, kind).WithHint("give the path of an env file, or - for standard input")
+}
+
 // openFault tells why a file that the user named can't be read.
 func openFault(name string, err error) error {
+	var told *api.Error
 	switch {
+	case errors.As(err, &told):
+		return told
 	case errors.Is(err, fs.ErrNotExist):
 		return api.Errorf(api.NotFound, "there is no file %s", name).WithHint("give the path of an env file")
 	case errors.Is(err, fs.ErrPermission):
