@@ -159,5 +159,6 @@ type ItemRevision struct {
 	Modified string `json:"modified"`
 	By       string `json:"by"`
 	Client   string `json:"client"`
-	Undo     string `json:"undo"`
+	Undo     string `json:"undo"`              // the tag that takes the act back; empty if that does not work any more
+	NoUndo   string `json:"no_undo,omitempty"` // why not
 }

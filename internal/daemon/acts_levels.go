@@ -131,9 +131,15 @@ func (l *levels) clients() []string {
 
 // raises says whether what is there now is open wider after an act, to whichever client. An object that says more for itself
 // counts even if another keeps it closed for the moment.
-func (l *levels) raises(after *levels) bool {
+func (l *levels) raises(after *levels) bool { return l.raisesBut(after, nil) }
+
+// raisesBut is raises without a look at some objects.
+func (l *levels) raisesBut(after *levels, but map[seal.ID]bool) bool {
 	clients := after.clients()
 	for id, m := range l.metas {
+		if but[id] {
+			continue
+		}
 		now, there := after.metas[id]
 		if there && rank(now.Level) > rank(m.Level) {
 			return true

@@ -139,7 +139,7 @@ func TestAgentImports(t *testing.T) {
 	drySame, dryOther := s.do(agent(), api.OpImport, in, text(token)), s.do(agent(), api.OpImport, in, text(another))
 	var dry api.Imported
 	s.ok(drySame, &dry)
-	s.endsAlike(dry, same)
+	endsAlike(t, dry, same)
 	if dry.Added != 1 || dry.Unchanged != 1 || dry.Changed != 0 || !slices.Equal(dry.Names.Refused, []string{"THEIRS", "LD_PRELOAD", "theirs"}) {
 		t.Errorf("the dry run: %+v", dry)
 	}
@@ -162,14 +162,14 @@ func TestAgentImports(t *testing.T) {
 	s.refused(refused, api.Denied)
 	in.DryRun = true
 	s.ok(s.do(agent(), api.OpImport, in, "B=2\n"), &dry)
-	s.endsAlike(dry, refused)
+	endsAlike(t, dry, refused)
 }
 
 // endsAlike wants a dry run to foretell how the act ends.
-func (s *scene) endsAlike(dry api.Imported, act result) {
-	s.t.Helper()
+func endsAlike(t *testing.T, dry api.Imported, act result) {
+	t.Helper()
 	if dry.Error == nil || dry.Error.Code != act.err.Code || dry.Error.Message != act.err.Message || dry.Error.Hint != act.err.Hint {
-		s.t.Errorf("the dry run says %+v, the act %+v", dry.Error, act.err)
+		t.Errorf("the dry run says %+v, the act %+v", dry.Error, act.err)
 	}
 }
 

@@ -240,12 +240,20 @@ func planItemHistory(r *request) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
+	works, why, err := undoes(r, list)
+	if err != nil {
+		return nil, err
+	}
 	out := api.ItemHistory{Revisions: []api.ItemRevision{}}
 	for _, m := range list {
 		rev := m.Rev()
-		out.Revisions = append(out.Revisions, api.ItemRevision{
-			Rev: rev.String()[:16], Modified: stamp(m.Modified), By: string(m.Origin.By), Client: m.Origin.Client, Undo: m.Origin.Tag,
-		})
+		row := api.ItemRevision{Rev: rev.String()[:16], Modified: stamp(m.Modified), By: string(m.Origin.By), Client: m.Origin.Client}
+		if tag := m.Origin.Tag; tag != "" && tag == works {
+			row.Undo = tag
+		} else if tag != "" {
+			row.NoUndo = why(tag)
+		}
+		out.Revisions = append(out.Revisions, row)
 	}
 	return answer("list the revisions of an item", out), nil
 }

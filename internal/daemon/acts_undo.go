@@ -56,7 +56,7 @@ func (u *undo) collect() error {
 		}
 	}
 	if len(u.says) == 0 {
-		return u.r.missing("act", u.tag)
+		return u.lost()
 	}
 	return nil
 }
@@ -89,6 +89,12 @@ func (u *undo) collectIn(v *vault.Vault) error {
 		if err := u.widens(v, m, earlier); err != nil {
 			return err
 		}
+		if err := u.wantName(v, m, earlier); err != nil {
+			return err
+		}
+		if !u.r.isPerson() {
+			u.asAgent(m, earlier, now)
+		}
 		if m.Kind == vault.KindProject && !earlier.Trashed.IsZero() {
 			if err := u.keepsStages(now, m); err != nil {
 				return err
@@ -98,7 +104,7 @@ func (u *undo) collectIn(v *vault.Vault) error {
 		u.says = append(u.says, fmt.Sprintf("%s %s/%s", m.Kind, v.Name(), m.Name))
 	}
 	u.in = append(u.in, undoIn{v, list})
-	if u.r.isPerson() && now.raises(now.with(after...)) {
+	if u.raises(now, after) {
 		u.needs = append(u.needs, toRaise)
 	}
 	return nil
