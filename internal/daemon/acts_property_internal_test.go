@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"warder/internal/api"
 	"warder/internal/audit"
@@ -20,7 +21,10 @@ import (
 // TestAgentsCanNotWiden runs random acts of persons and agents over few names, and looks after each of an agent's whether
 //
 //   - anything of a person's is open wider than before,
-//   - anything that a person made was changed, overwritten or removed,
+//   - anything that a person or another agent made, or had the last hand on, was changed, overwritten or removed: items, variables, links,
+//     levels of projects and stages,
+//   - a value may go to a host or command to which it could not go before, or an item of another's became part of a project,
+//   - a name that steers programs is there that was not, in any spelling,
 //   - a name that is hidden from it is in the answer, or one that is hidden from some agent in what was recorded,
 //   - a value is in an answer that took no presence.
 func TestAgentsCanNotWiden(t *testing.T) {
@@ -28,7 +32,7 @@ func TestAgentsCanNotWiden(t *testing.T) {
 	for range 6 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			p := &play{scene: newScene(t), random: rand.New(rand.NewPCG(seed, 1)), owners: map[string]bool{}}
+			p := &play{scene: newScene(t), random: rand.New(rand.NewPCG(seed, 1)), owners: map[string]string{}}
 			for range 90 {
 				p.step()
 			}
@@ -44,8 +48,8 @@ func TestAgentsCanNotWiden(t *testing.T) {
 type play struct {
 	*scene
 	random         *rand.Rand
-	owners         map[string]bool // variables, by stage and name, that a person set
-	values         []string        // ever stored
+	owners         map[string]string // who had the last hand on what there is
+	values         []string          // ever stored
 	tags           []string
 	done, byAgents int
 	last           string // the act, for messages
@@ -54,8 +58,9 @@ type play struct {
 
 // snapshot is what there is: content by object, and how far it is open to each client.
 type snapshot struct {
-	content map[string][32]byte // items, levels of projects and stages, variables
-	person  map[string]bool     // items whose present revision is a person's
+	content map[string][32]byte // items, levels of projects and stages, variables, links
+	reach   map[string]bool     // to which host or command which item may go
+	unsafe  map[string]bool     // names that steer programs, by where they are
 	names   map[seal.ID]string
 	levels  *levels
 }
@@ -67,7 +72,7 @@ func (p *play) look() snapshot {
 	p.t.Helper()
 	v, err := p.account.Vault(vault.DefaultVault)
 	must(p.t, err)
-	s := snapshot{map[string][32]byte{}, map[string]bool{}, map[seal.ID]string{}, levelsOf(v.List())}
+	s := snapshot{map[string][32]byte{}, map[string]bool{}, map[string]bool{}, map[seal.ID]string{}, levelsOf(v.List())}
 	for _, m := range v.List() {
 		if !m.Trashed.IsZero() {
 			continue
@@ -77,19 +82,59 @@ func (p *play) look() snapshot {
 		}
 		it, err := v.Open(m.ID)
 		must(p.t, err)
-		key := string(m.Kind) + " " + m.ID.String()
-		if m.Kind == vault.KindItem {
-			s.person[key] = m.Origin.By != vault.ByAgent
-			s.content[key] = digest(m.Name, m.Level, m.Tags, m.Hosts, m.Commands, fieldTexts(it))
-		} else {
-			s.content[key] = digest(m.Name, m.Level)
-			for _, f := range it.Fields {
-				s.content[m.ID.String()+" "+f.Name] = digest(fieldTexts(&vault.Item{Fields: []vault.Field{f}}))
-			}
-		}
+		s.add(&m, it)
 		it.Destroy()
 	}
 	return s
+}
+
+// add notes one object.
+func (s *snapshot) add(m *vault.Meta, it *vault.Item) {
+	id := m.ID.String()
+	key := string(m.Kind) + " " + id
+	s.steers(key, m.Name)
+	for _, f := range it.Fields {
+		s.steers(key, f.Name)
+	}
+	if m.Kind == vault.KindItem {
+		s.content[key] = digest(m.Name, m.Level, m.Tags, m.Hosts, m.Commands, fieldTexts(it))
+		for _, h := range m.Hosts {
+			s.reach[id+" host "+h.Host] = true
+		}
+		for _, c := range m.Commands {
+			s.reach[id+" command "+c.Path] = true
+		}
+		if len(m.Commands) == 0 {
+			s.reach[id+" any command"] = true
+		}
+		return
+	}
+	s.content[key] = digest(m.Name, m.Level)
+	for _, f := range it.Fields {
+		s.content[id+" "+f.Name] = digest(fieldTexts(&vault.Item{Fields: []vault.Field{f}}))
+	}
+	for _, item := range m.Links {
+		s.content["link "+id+" "+item.String()] = digest()
+	}
+}
+
+// steering are names that steer programs, as no table of the daemon's says it: the first words of them, in small letters.
+var steering = [...]string{"ld_", "dyld_", "git_", "ssl_cert_", "python", "perl5", "ruby"}
+
+// steers notes a name that steers programs, whatever its spelling.
+func (s *snapshot) steers(where, name string) {
+	spelled := strings.ToLower(strings.Map(func(c rune) rune {
+		if strings.ContainsRune(" .-", c) {
+			return '_'
+		}
+		return c
+	}, name))
+	bad := slices.ContainsFunc(steering[:], func(first string) bool { return strings.HasPrefix(spelled, first) }) ||
+		strings.HasSuffix(spelled, "_proxy") ||
+		slices.Contains([]string{"node_options", "bash_env", "env", "java_tool_options", "path"}, spelled)
+	if bad {
+		s.unsafe[where+" "+name] = true
+	}
 }
 
 func digest(parts ...any) [32]byte { return sha256.Sum256(fmt.Append(nil, parts...)) }
@@ -113,13 +158,13 @@ func (p *play) step() {
 	}
 	if who.id.Verdict != "person" {
 		p.checkAgent(who, before, after)
+		p.checkReach(who, before, after)
 		p.checkAnswer(who.id.Client, before, after, res)
 		if res.err == nil {
 			p.byAgents++
 		}
-	} else {
-		p.owned(before, after)
 	}
+	p.owned(who, before, after)
 	for _, v := range p.values {
 		if bytes.Contains(res.json, []byte(v)) || res.err != nil && strings.Contains(res.err.Message+res.err.Hint, v) {
 			p.t.Fatalf("%s: a value in the answer", p.last)
@@ -128,22 +173,52 @@ func (p *play) step() {
 	p.checkRecords(before, after, p.records()[records:])
 }
 
-// owned notes the variables that a person's act set.
-func (p *play) owned(before, after snapshot) {
-	for key, d := range after.content {
-		if before.content[key] != d {
-			p.owners[key] = true
-		}
+// hand is who a caller is as an owner.
+func hand(who *client) string {
+	if who.id.Verdict == "person" {
+		return "a person"
 	}
-	maps.DeleteFunc(p.owners, func(key string, _ bool) bool { _, there := after.content[key]; return !there })
+	return "agent " + who.id.Client
 }
 
-// checkAgent looks at what an agent's act did to what is a person's.
+// owned notes whose act it was that left what there is as it is.
+func (p *play) owned(who *client, before, after snapshot) {
+	for key, d := range after.content {
+		if was, there := before.content[key]; !there || was != d {
+			p.owners[key] = hand(who)
+		}
+	}
+	maps.DeleteFunc(p.owners, func(key, _ string) bool { _, there := after.content[key]; return !there })
+}
+
+// checkReach looks at where an agent's act lets values go, at what it brought into a project, and at the names that it made.
+func (p *play) checkReach(who *client, before, after snapshot) {
+	p.t.Helper()
+	for way := range after.reach {
+		id, _, _ := strings.Cut(way, " ")
+		if _, there := before.content["item "+id]; there && !before.reach[way] {
+			p.t.Fatalf("%s by %s: %s is new", p.last, who.id.Client, way)
+		}
+	}
+	for key := range after.content {
+		project, item, isLink := strings.Cut(strings.TrimPrefix(key, "link "), " ")
+		if _, there := before.content[key]; isLink && strings.HasPrefix(key, "link ") && !there && p.owners["item "+item] != hand(who) {
+			p.t.Fatalf("%s by %s linked %s to %s", p.last, who.id.Client, item, project)
+		}
+	}
+	for name := range after.unsafe {
+		if !before.unsafe[name] {
+			p.t.Fatalf("%s by %s: %s", p.last, who.id.Client, name)
+		}
+	}
+}
+
+// checkAgent looks at what an agent's act did to what is another's.
 func (p *play) checkAgent(who *client, before, after snapshot) {
 	p.t.Helper()
 	for key, d := range before.content {
-		if (before.person[key] || p.owners[key]) && after.content[key] != d && !strings.HasPrefix(key, "project ") {
-			p.t.Fatalf("%s by %s changed %s", p.last, who.id.Client, key)
+		if now, there := after.content[key]; (!there || now != d) && p.owners[key] != hand(who) {
+			p.t.Fatalf("%s by %s changed %s of %s", p.last, who.id.Client, key, p.owners[key])
 		}
 	}
 	for id, m := range before.levels.metas {
@@ -206,6 +281,35 @@ func (p *play) level() string {
 	return [...]string{"", "", "unset", "none", "ask", "use", "use", "read"}[p.random.IntN(8)]
 }
 
+// variable picks a name of a variable, now and then one that steers programs.
+func (p *play) variable() string {
+	if p.random.IntN(8) == 0 {
+		return strings.ReplaceAll(p.spelling(), " ", "-")
+	}
+	return fmt.Sprint("VariableQq", p.random.IntN(3))
+}
+
+// spelling is a name that steers programs, in some spelling.
+func (p *play) spelling() string {
+	names := []string{"LD_PRELOAD", "NODE_OPTIONS", "PATH", "GIT_SSH_COMMAND", "HTTPS_PROXY", "PYTHONPATH", "SSL_CERT_FILE", "BASH_ENV"}
+	return strings.Map(func(c rune) rune {
+		switch p.random.IntN(3) {
+		case 0:
+			return unicode.ToLower(c)
+		case 1:
+			if c == '_' {
+				return ' '
+			}
+		}
+		return c
+	}, names[p.random.IntN(len(names))])
+}
+
+// some picks some of a few words.
+func (p *play) some(words ...string) []string {
+	return slices.DeleteFunc(words, func(string) bool { return p.random.IntN(2) == 0 })
+}
+
 // value makes one that was never stored.
 func (p *play) value() string {
 	v := fmt.Sprintf("val-%016x", p.random.Uint64())
@@ -250,21 +354,28 @@ func (p *play) noted(op string, in any, res result) result {
 // draw chooses an operation and its input.
 func (p *play) draw(who *client) (op string, in any, values []string) {
 	item, project := p.name(who, "Item"), p.name(who, "Proj")
-	stage, variable := project[:len(project)-2]+fmt.Sprint("St", p.random.IntN(2)), fmt.Sprint("VariableQq", p.random.IntN(3))
+	stage, variable := project[:len(project)-2]+fmt.Sprint("St", p.random.IntN(2)), p.variable()
 	concealed := p.random.IntN(3) > 0
 	level := p.level()
-	switch p.random.IntN(13) {
+	switch p.random.IntN(14) {
 	case 0, 1, 2:
 		return api.OpItemAdd, api.ItemAdd{
 			Name: item, Type: "other", Level: level, Fields: []api.FieldIn{{Name: "token", Concealed: concealed}},
+			Hosts: p.some("h.example.com", "g.example.com"),
 		}, []string{p.value()}
 	case 3:
 		in := api.ItemEdit{Name: item, Set: []api.FieldIn{{Name: "token", Concealed: concealed}}}
 		return api.OpItemEdit, in, []string{p.value()}
 	case 4:
-		in := api.ItemEdit{Name: item, Level: &level, Hosts: &[]string{"h.example.com"}}
-		if p.random.IntN(3) == 0 {
+		hosts := p.some("h.example.com", "g.example.com")
+		in := api.ItemEdit{Name: item, Level: &level, Hosts: &hosts}
+		switch p.random.IntN(4) {
+		case 0:
 			in.Rename = p.name(who, "Item")
+		case 1:
+			in.Rename = p.spelling()
+		case 2:
+			in.Commands = &[]api.Command{{Name: "sh", Path: "/bin/sh"}}
 		}
 		return api.OpItemEdit, in, nil
 	case 5:
@@ -286,14 +397,17 @@ func (p *play) draw(who *client) (op string, in any, values []string) {
 	case 10:
 		return api.OpProjectLink, api.ProjectLink{Project: project, Item: item, Remove: p.random.IntN(4) == 0}, nil
 	case 11:
-		return api.OpImport, api.Import{File: ".env", Project: project, Stage: stage, Level: level}, []string{variable + "=" + p.value()}
+		in := api.Import{File: ".env", Project: project, Stage: stage, Level: level, DryRun: p.random.IntN(4) == 0}
+		return api.OpImport, in, []string{variable + "=" + p.value() + "\n" + p.variable() + "=" + p.value()}
+	case 12:
+		return api.OpProjectUnset, api.StageUnset{Project: project, Stage: stage, Names: []string{variable}}, nil
 	}
 	return p.drawLook(item, project, stage, variable)
 }
 
 // drawLook chooses an operation that should change nothing.
 func (p *play) drawLook(item, project, stage, variable string) (op string, in any, values []string) {
-	switch p.random.IntN(8) {
+	switch p.random.IntN(7) {
 	case 0:
 		return api.OpItemList, api.ItemListIn{}, nil
 	case 1:
@@ -305,8 +419,6 @@ func (p *play) drawLook(item, project, stage, variable string) (op string, in an
 	case 4:
 		return api.OpProjectShow, api.ProjectShowIn{Project: project}, nil
 	case 5:
-		return api.OpProjectUnset, api.StageUnset{Project: project, Stage: stage, Names: []string{variable}}, nil
-	case 6:
 		return api.OpExport, api.Export{Format: "env", Project: project, Stage: stage}, nil
 	}
 	return api.OpItemCheck, api.ItemCheck{Name: item, Field: "token"}, nil
