@@ -32,7 +32,11 @@ func newImport(env *Env) *cobra.Command {
 		Short: "Take the variables of an env file into a project",
 		Long: `Take the variables of an env file (or of standard input, as "-") into a stage of a
 project. What would change is shown first; nothing is stored before you say yes
-on the terminal, or without one, with --yes. The file stays as it is.`,
+on the terminal, or without one, with --yes. The file stays as it is.
+
+An agent's import is stored as a whole or not at all: it adds variables and changes
+those that it set itself. A dry run ends as the import would, and names each
+variable that stands in the way with its line.`,
 		Example: `  warder import .env --project shop --stage development
   warder import .env.production --project shop --stage production --level ask --yes
   warder import .env --project shop --stage test --dry-run --json`,

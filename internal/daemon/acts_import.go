@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,6 +82,9 @@ func (m *importing) read() error {
 		return err
 	}
 	defer file.Wipe()
+	if err := m.fits(file); err != nil {
+		return err
+	}
 	for _, warning := range file.Warnings {
 		m.w.warned = append(m.w.warned, api.ImportWarning{Line: warning.Line, Text: warning.Text})
 	}
@@ -91,10 +95,6 @@ func (m *importing) read() error {
 	by := vault.Field{Concealed: true}
 	for _, e := range file.Entries {
 		m.w.lines[e.Name] = e.Line
-		if len(e.Value) > vault.MaxFieldValue {
-			return api.Errorf(api.TooLarge, "%s:%d: the value of %s has %d bytes, the limit is %d", m.in.File, e.Line, e.Name, len(e.Value), vault.MaxFieldValue).
-				WithHint("keep what is that large in a file of its own; nothing was stored")
-		}
 		if !dotenv.IsVariable(e.Name) {
 			m.w.warn(e.Name, fmt.Sprintf("%s can't be a variable of a shell, which takes letters, digits and _ and no digit first", e.Name))
 		}
@@ -110,6 +110,26 @@ func (m *importing) read() error {
 	}
 	if m.w.r.isPerson() {
 		m.w.change.Origin.By = vault.ByImport
+	}
+	return nil
+}
+
+// aroundValue is less than what F1 writes around a variable.
+const aroundValue = 27
+
+// fits refuses what no stage can hold, before any of it is put into locked memory.
+func (m *importing) fits(file *dotenv.File) error {
+	size := 0
+	for _, e := range file.Entries {
+		if len(e.Value) > vault.MaxFieldValue {
+			return api.Errorf(api.TooLarge, "%s:%d: the value of %s has %d bytes, the limit is %d", m.in.File, e.Line, e.Name, len(e.Value), vault.MaxFieldValue).
+				WithHint("keep what is that large in a file of its own; nothing was stored")
+		}
+		size += aroundValue + len(e.Name) + base64.StdEncoding.EncodedLen(len(e.Value))
+	}
+	if size > vault.MaxItem {
+		return api.Errorf(api.TooLarge, "%s needs more than %d bytes, and a stage holds %d", m.in.File, size, vault.MaxItem).
+			WithHint("split the file at any line between two variables, and import the parts into several stages; nothing was stored")
 	}
 	return nil
 }

@@ -215,8 +215,12 @@ func wipeMembers(extra []rawMember) {
 	}
 }
 
-// MaxFieldValue is the size in bytes of the largest value of a field or variable.
-const MaxFieldValue = maxFieldValue
+// What an item or a stage can hold, in bytes: MaxFieldValue in one field or variable, MaxItem in all together, with what F1 writes
+// around them.
+const (
+	MaxFieldValue = maxFieldValue
+	MaxItem       = maxItemJSON
+)
 
 // Limits of F1.5, in bytes.
 const (

@@ -50,7 +50,8 @@ func (v *Vault) ChangeStage(change StageChange) (StageDiff, error) {
 type stagePlan struct {
 	diff  StageDiff
 	stage *Item
-	items []*Item // to save; none if nothing changes
+	at    map[string]int // the stage's variables by name; names differ by case
+	items []*Item        // to save; none if nothing changes
 }
 
 func (p *stagePlan) destroy() {
@@ -73,6 +74,7 @@ func planStage(v *Vault, change StageChange) (p *stagePlan, err error) {
 	if err != nil {
 		return p, err
 	}
+	p.index()
 	for _, f := range change.Set {
 		if err := p.set(f); err != nil {
 			return p, err
@@ -162,14 +164,21 @@ func (p *stagePlan) findOrNew(v *Vault, change StageChange) (project *Item, err 
 	return project, nil
 }
 
-// variable finds a stage's variable; names differ by case.
-func (p *stagePlan) variable(name string) (int, *Field) {
+// index notes where the variables are: an import may bring very many.
+func (p *stagePlan) index() {
+	p.at = make(map[string]int, len(p.stage.Fields))
 	for i := range p.stage.Fields {
-		if p.stage.Fields[i].Name == name {
-			return i, &p.stage.Fields[i]
-		}
+		p.at[p.stage.Fields[i].Name] = i
 	}
-	return -1, nil
+}
+
+// variable finds a stage's variable.
+func (p *stagePlan) variable(name string) (int, *Field) {
+	i, there := p.at[name]
+	if !there {
+		return -1, nil
+	}
+	return i, &p.stage.Fields[i]
 }
 
 func (p *stagePlan) set(f Field) error {
@@ -184,6 +193,7 @@ func (p *stagePlan) set(f Field) error {
 	}
 	if old == nil {
 		f.Value = value
+		p.at[f.Name] = len(p.stage.Fields)
 		p.stage.Fields = append(p.stage.Fields, f)
 		p.diff.Added = append(p.diff.Added, f.Name)
 		return nil
@@ -201,6 +211,7 @@ func (p *stagePlan) unset(name string) error {
 	}
 	old.Value.Destroy()
 	p.stage.Fields = append(p.stage.Fields[:i], p.stage.Fields[i+1:]...)
+	p.index()
 	p.diff.Removed = append(p.diff.Removed, name)
 	return nil
 }
