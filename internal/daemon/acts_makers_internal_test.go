@@ -12,7 +12,13 @@ import (
 )
 
 // unsafeSpellings are names that agents store nothing under, in any spelling.
-var unsafeSpellings = [...]string{"LD_PRELOAD", "ld_preload", "Path", "node_options", "Https_Proxy", "pythonpath", "git_dir", "ssl_cert_file"}
+var unsafeSpellings = [...]string{
+	"LD_PRELOAD", "ld_preload", "Ld-Preload", "Path", "node_options", "node.options", "Https_Proxy", "no_proxy", "ALL-PROXY", "pythonpath", "git_dir",
+	"ssl_cert_file", "gconv_path", "Prompt_Command",
+}
+
+// unsafeTitles are names of items and fields of which a variable is made that steers programs.
+var unsafeTitles = [...]string{"ld preload", "Node Options", "LD  -- PRELOAD", "ssl cert file", "\u017fsl_cert_file", "java tool options", "https proxy"}
 
 // TestUnsafeSpellings: an agent sets no variable in a spelling that some system reads as one that steers programs.
 func TestUnsafeSpellings(t *testing.T) {
@@ -33,7 +39,7 @@ func TestUnsafeNamesOfItems(t *testing.T) {
 	for _, who := range []*client{agent(), unknown()} {
 		mine := "mine" + who.id.Client
 		s.add(who, mine, "use", token)
-		for _, name := range unsafeSpellings {
+		for _, name := range slices.Concat(unsafeSpellings[:], unsafeTitles[:]) {
 			add := api.ItemAdd{Name: name, Type: "other", Fields: []api.FieldIn{{Name: "token", Concealed: true}}}
 			s.refused(s.do(who, api.OpItemAdd, add, token), api.UnsafeName)
 			add.Name, add.Fields[0].Name = "fresh", name

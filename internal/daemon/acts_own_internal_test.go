@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -207,7 +208,7 @@ func TestManyFaults(t *testing.T) {
 	if text := err.Error(); len(text) > 4<<10 || !strings.Contains(text, "NAME_OF_A_VARIABLE_0 (line 1)") || !strings.Contains(text, "more, which a dry run lists") {
 		t.Errorf("%d bytes: %.200s", len(text), text)
 	}
-	if other := api.Errorf(api.Denied, "it could not be recorded"); all.explain(other) != error(other) {
+	if other := api.Errorf(api.Denied, "it could not be recorded"); !errors.Is(all.explain(other), other) {
 		t.Error("an error of another kind was explained")
 	}
 }

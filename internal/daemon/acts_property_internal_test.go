@@ -284,16 +284,16 @@ func (p *play) level() string {
 // variable picks a name of a variable, now and then one that steers programs.
 func (p *play) variable() string {
 	if p.random.IntN(8) == 0 {
-		return strings.ReplaceAll(p.spelling(), " ", "-")
+		return strings.ReplaceAll(spelling(p.random), " ", "-")
 	}
 	return fmt.Sprint("VariableQq", p.random.IntN(3))
 }
 
 // spelling is a name that steers programs, in some spelling.
-func (p *play) spelling() string {
+func spelling(random *rand.Rand) string {
 	names := []string{"LD_PRELOAD", "NODE_OPTIONS", "PATH", "GIT_SSH_COMMAND", "HTTPS_PROXY", "PYTHONPATH", "SSL_CERT_FILE", "BASH_ENV"}
 	return strings.Map(func(c rune) rune {
-		switch p.random.IntN(3) {
+		switch random.IntN(3) {
 		case 0:
 			return unicode.ToLower(c)
 		case 1:
@@ -302,12 +302,12 @@ func (p *play) spelling() string {
 			}
 		}
 		return c
-	}, names[p.random.IntN(len(names))])
+	}, names[random.IntN(len(names))])
 }
 
 // some picks some of a few words.
-func (p *play) some(words ...string) []string {
-	return slices.DeleteFunc(words, func(string) bool { return p.random.IntN(2) == 0 })
+func some(random *rand.Rand, words ...string) []string {
+	return slices.DeleteFunc(words, func(string) bool { return random.IntN(2) == 0 })
 }
 
 // value makes one that was never stored.
@@ -361,19 +361,19 @@ func (p *play) draw(who *client) (op string, in any, values []string) {
 	case 0, 1, 2:
 		return api.OpItemAdd, api.ItemAdd{
 			Name: item, Type: "other", Level: level, Fields: []api.FieldIn{{Name: "token", Concealed: concealed}},
-			Hosts: p.some("h.example.com", "g.example.com"),
+			Hosts: some(p.random, "h.example.com", "g.example.com"),
 		}, []string{p.value()}
 	case 3:
 		in := api.ItemEdit{Name: item, Set: []api.FieldIn{{Name: "token", Concealed: concealed}}}
 		return api.OpItemEdit, in, []string{p.value()}
 	case 4:
-		hosts := p.some("h.example.com", "g.example.com")
+		hosts := some(p.random, "h.example.com", "g.example.com")
 		in := api.ItemEdit{Name: item, Level: &level, Hosts: &hosts}
 		switch p.random.IntN(4) {
 		case 0:
 			in.Rename = p.name(who, "Item")
 		case 1:
-			in.Rename = p.spelling()
+			in.Rename = spelling(p.random)
 		case 2:
 			in.Commands = &[]api.Command{{Name: "sh", Path: "/bin/sh"}}
 		}
@@ -402,11 +402,11 @@ func (p *play) draw(who *client) (op string, in any, values []string) {
 	case 12:
 		return api.OpProjectUnset, api.StageUnset{Project: project, Stage: stage, Names: []string{variable}}, nil
 	}
-	return p.drawLook(item, project, stage, variable)
+	return p.drawLook(item, project, stage)
 }
 
 // drawLook chooses an operation that should change nothing.
-func (p *play) drawLook(item, project, stage, variable string) (op string, in any, values []string) {
+func (p *play) drawLook(item, project, stage string) (op string, in any, values []string) {
 	switch p.random.IntN(7) {
 	case 0:
 		return api.OpItemList, api.ItemListIn{}, nil

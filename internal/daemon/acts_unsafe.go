@@ -199,7 +199,7 @@ var codeNames = [...]codeName{
 	{"CURL_CA_BUNDLE", takesTrust},
 	{"REQUESTS_CA_BUNDLE", takesTrust},
 	{"AWS_CA_BUNDLE", takesTrust},
-	{"NODE_EXTRA_CA_CERTS", takesTrust},          //nolint:misspell // its name
+	{"NODE_EXTRA_CA_CERTS", takesTrust},
 	{"NODE_TLS_REJECT_UNAUTHORIZED", takesTrust}, //nolint:misspell // its name
 	{"NIX_SSL_CERT_FILE", takesTrust},
 	{"DENO_CERT", takesTrust},
