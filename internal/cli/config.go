@@ -70,7 +70,7 @@ type settings struct {
 
 // loadSettings reads the file and the environment.
 func loadSettings(env *Env) (*settings, error) {
-	places, err := env.places()
+	places, _, err := env.placesHere()
 	if err != nil {
 		return nil, err
 	}

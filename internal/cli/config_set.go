@@ -46,7 +46,7 @@ type changedSetting struct {
 
 // setSetting writes one setting.
 func setSetting(env *Env, name, value string, asJSON bool) error {
-	places, err := env.places()
+	places, _, err := env.placesHere()
 	if err != nil {
 		return err
 	}

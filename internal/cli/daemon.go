@@ -92,12 +92,14 @@ func daemonPlaces(env *Env, o *daemon.Options, home string) error {
 	}
 	at := *env
 	at.Getenv = getenv
-	places, err := at.places()
+	places, in, err := at.placesHere()
 	if err != nil {
 		return err
 	}
-	socket, err := places.Socket()
-	if err != nil {
+	var socket string
+	if in != nil {
+		socket = in.Socket // where clients look, whatever this session's runtime directory is
+	} else if socket, err = places.Socket(); err != nil {
 		return usageError("%v", err).WithHint("set WARDER_HOME to a shorter path")
 	}
 	o.Data, o.State, o.Config, o.Socket = places.Data.Path, places.State.Path, places.Config.Path, socket

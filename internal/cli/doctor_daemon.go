@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"warder/internal/api"
 	"warder/internal/api/frame"
 )
 
@@ -13,7 +14,11 @@ import (
 func (c *checkup) daemon(ctx context.Context) {
 	r, err := c.env.glance()
 	if err != nil {
-		c.broken("installation", "look at what it names", "%v", err)
+		do := "look at what it names"
+		if e := api.AsError(err); e.Hint != "" {
+			do = e.Hint
+		}
+		c.broken("installation", do, "%v", err)
 		c.clock(time.Time{})
 		return
 	}

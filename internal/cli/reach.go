@@ -21,6 +21,7 @@ type reach struct {
 	places  state.Places
 	install *state.Install // what setup recorded; nil before it
 	blind   error          // why it can't be seen whether something was recorded
+	moved   error          // why what was recorded is of other places
 	dialer  frame.Dialer
 	conn    *api.Client
 
@@ -33,6 +34,15 @@ type provable interface{ Prove(hash string) }
 
 // reach finds out where the daemon is. The caller closes it.
 func (env *Env) reach() (*reach, error) {
+	r, err := env.reachAny()
+	if err == nil && r.moved != nil {
+		return nil, movedFault(r.moved)
+	}
+	return r, err
+}
+
+// reachAny is reach for setup, which records places anew.
+func (env *Env) reachAny() (*reach, error) {
 	places, err := env.places()
 	if err != nil {
 		return nil, err
@@ -52,6 +62,7 @@ func (env *Env) reach() (*reach, error) {
 		// The daemon listens where it was recorded, whatever this session's
 		// runtime directory is: two sessions must not have two daemons.
 		r.dialer.Path = r.install.Socket
+		r.moved = r.install.CheckPlaces(places)
 		return r, nil
 	}
 	if r.dialer.Path, err = places.Socket(); err != nil {
@@ -78,6 +89,30 @@ func readInstall(places state.Places) (*state.Install, error) {
 		return nil, recordFault(places, err)
 	}
 	return &in, nil
+}
+
+// placesHere are the places for a command that works on files alone. What was
+// recorded may be unreadable here, but not of other places.
+func (env *Env) placesHere() (state.Places, *state.Install, error) {
+	places, err := env.places()
+	if err != nil {
+		return places, nil, err
+	}
+	in, _ := readInstall(places) // whoever needs the record says what is wrong with it
+	if in == nil {
+		return places, nil, nil
+	}
+	if err := in.CheckPlaces(places); err != nil {
+		return places, nil, movedFault(err)
+	}
+	return places, in, nil
+}
+
+// movedFault is the failure of every command but setup where the record is of
+// other places: it would act on those, and its user asked for these.
+func movedFault(err error) *api.Error {
+	return api.Errorf(api.Internal, "%v", err).WithCause(err).
+		WithHint("to use what is here, as after a copy or a move: warder setup; to use the other, set HOME, WARDER_HOME or the XDG variable as it was")
 }
 
 // placeFault is the failure of a command that can't use one of warder's

@@ -52,7 +52,8 @@ func newSetup(env *Env) *cobra.Command {
 		Short:   "Make your account on this machine",
 		Long: `Make your account: you choose a master password, get a recovery kit once, and the
 program is installed where the daemon starts from. Run again it records the
-program anew, as after an update, and changes nothing else.
+program anew, as after an update, and changes nothing else. Where warder's files
+were copied or moved it records where they are now.
 
 With --headless the account is for a machine without people: the daemon makes the
 password, keeps it in a file and opens the account by itself. It has no presence,
@@ -83,7 +84,7 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 	default:
 		return usageError("--device-secret is file, not %q", o.deviceSecret)
 	}
-	r, err := env.reach()
+	r, err := env.reachAny()
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,10 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
+	warnLoose(r)
 	switch known := r.install != nil; {
+	case r.moved != nil:
+		return o.resettle(ctx, r, who)
 	case known && r.hasAccount():
 		if done, err := o.again(ctx, r, who); done || err != nil {
 			return err

@@ -132,6 +132,9 @@ func (env *Env) person(act string) (*console, error) {
 		return nil, api.Errorf(api.Denied, "only a person may %s, and this is %s: %s", act, who.Verdict, who.Why).
 			WithHint("a person has to do it, in a terminal of their own; to see the verdict: warder whoami")
 	}
+	if _, _, err := env.placesHere(); err != nil {
+		return nil, err // before anything is typed
+	}
 	c, err := env.console()
 	if err != nil {
 		return nil, noTerminal(err)

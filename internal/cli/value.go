@@ -44,6 +44,9 @@ func (env *Env) readValue(prompt string) (secret.Value, error) {
 // askValue reads a value at a hidden prompt. It tells how long it is, which is
 // how a slip of pasting is noticed.
 func (env *Env) askValue(prompt string) (secret.Value, error) {
+	if _, _, err := env.placesHere(); err != nil {
+		return secret.Value{}, err // before anything is typed
+	}
 	c, err := env.console()
 	if err != nil {
 		return secret.Value{}, noTerminal(err)

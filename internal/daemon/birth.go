@@ -99,9 +99,19 @@ func (d birth) openState(detached bool) error {
 		}
 	}
 	d.account = accountPlace{dir: accountDir(d.opt.Data), state: d.opt.State, head: journal(d).auditHead}
+	d.warnLoose()
 	wishes(d).loadSettings()
 	wishes(d).loadTables()
 	return nil
+}
+
+// warnLoose says where others can exchange a directory of this daemon's.
+func (d birth) warnLoose() {
+	for _, place := range []string{d.opt.Data, d.opt.State, d.opt.Config} {
+		if loose := state.LooseParent(place); loose != "" {
+			d.warn("anybody can write to %s and exchange warder's directory in it: chmod o-w %s", loose, loose)
+		}
+	}
 }
 
 // keepAccount takes over what was opened. The opening is recorded before anybody can use the account.

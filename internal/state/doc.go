@@ -34,6 +34,7 @@
 // it, and can't make one of his own pass the check. Refusing such parents would
 // break mounted volumes of containers (mode 0777, not the user's to change) and
 // win nothing for secrecy: what the vault keeps is authenticated by its content.
+// [LooseParent] finds them, so that setup and the daemon say so.
 //
 // Windows has no owners and modes of this kind. There, only the kind of file is
 // judged; the access list inherited from the user's profile guards the rest.
@@ -50,6 +51,7 @@
 //	errors.go    UnsafeError, sentinels, Hint
 //	places.go    Places: the four directories and the socket
 //	install.go   Install: which program serves this device
+//	moved.go     whether that record is of these places; loose directories above
 //	origin.go    Origin: where a value came from
 //	options.go   the table of options
 //	settings.go  Settings: file, environment and flags made one

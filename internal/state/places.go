@@ -105,6 +105,13 @@ func (p Places) Socket() (string, error) {
 		path, len(path), MaxSocketPath, homeVariable)
 }
 
+// SocketApart is [Places.Socket] for a state directory whose user has another one with the same runtime directory, as a copy
+// of a home has: it lies in the state directory.
+func (p Places) SocketApart() (string, error) {
+	p.Runtime = Place{filepath.Join(p.State.Path, "run"), p.State.From}
+	return p.Socket()
+}
+
 // xdgPlace is warder's folder in the directory named by an XDG variable, or in
 // the default below home. Its path is relative if there is neither.
 func xdgPlace(env func(string) string, variable, home, fallback string) Place {
