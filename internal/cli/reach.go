@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/platform"
 	"warder/internal/secret"
 	"warder/internal/state"
 )
@@ -122,10 +124,27 @@ func placeFault(err error) *api.Error {
 	if hint := state.Hint(err); hint != "" {
 		return e.WithHint(hint)
 	}
+	var at *fs.PathError
+	if errors.Is(err, fs.ErrPermission) && errors.As(err, &at) {
+		if foreign := foreignFault(at.Path, err); foreign != nil {
+			return foreign
+		}
+	}
 	if errors.Is(err, fs.ErrPermission) {
 		return e.WithHint("name a directory that you may write to, for all that is warder's: export WARDER_HOME=DIRECTORY")
 	}
 	return e.WithHint("see what is wrong with it: warder doctor")
+}
+
+// foreignFault is the failure of a command that may not look into a directory
+// since it is another user's; nil where that does not explain it.
+func foreignFault(path string, err error) *api.Error {
+	dir, owner, found := platform.ForeignDir(path)
+	if !found {
+		return nil
+	}
+	return api.Errorf(api.Unreachable, "can't use %s: %s belongs to uid %d, and you are uid %d", path, dir, owner, os.Geteuid()).
+		WithHint(fmt.Sprintf("run warder as uid %d, or set WARDER_HOME to a directory of your own", owner)).WithCause(err)
 }
 
 // glance is a reach that changes nothing: it starts no daemon, asks nobody, and

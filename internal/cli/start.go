@@ -84,6 +84,9 @@ func (r *reach) startAlone(ctx context.Context) (*api.Client, error) {
 // can't see whether something was.
 func noAccount(r *reach) error {
 	if r.blind != nil {
+		if e := foreignFault(r.places.State.Path, r.blind); e != nil {
+			return e
+		}
 		return api.Errorf(api.Sandboxed, "no daemon answers, and this process may not look into %s", r.places.State.Path).
 			WithHint("run it outside of the sandbox, or let it see that directory").WithCause(r.blind)
 	}

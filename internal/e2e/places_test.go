@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -101,24 +102,26 @@ func TestU155_readOnlyHome(t *testing.T) {
 	live(t, h)
 }
 
-// TestAnotherUser: another user's account is out of reach, in one line, and
-// nothing of it is shown.
-func TestAnotherUser(t *testing.T) {
+// TestU156_anotherUser: another user's account is out of reach, in one line that
+// says whose it is, and nothing of it is shown.
+func TestU156_anotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to be two users")
 	}
 	h := newHouse(t, person.Options{UID: testkit.UID})
 	other := person.Command{Argv: []string{h.Warder(), "item", "list"}, UID: testkit.UID + 1, Dir: "/"}
 	r := h.Run(t, other)
-	if r.Status == 0 || strings.Count(r.Stderr, "\n") > 2 || !strings.Contains(r.Stderr, "warder: hint: ") {
+	if strings.Count(r.Stderr, "\n") > 2 {
 		t.Errorf("another user: %+v", r)
 	}
+	wants(t, "another user", r, 5, fmt.Sprintf(`error\[unreachable\]: .* belongs to uid %d, and you are uid %d\n`, testkit.UID, testkit.UID+1))
 	// Root passes every mode, and is refused all the same.
 	other.UID = -1
 	r = h.Run(t, other)
 	if r.Status == 0 || !strings.Contains(r.Stderr, "warder: hint: ") {
 		t.Errorf("root: %+v", r)
 	}
+	wants(t, "root", r, r.Status, fmt.Sprintf(`owned by uid %d, not 0\n`, testkit.UID))
 	live(t, h)
 }
 

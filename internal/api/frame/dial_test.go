@@ -48,6 +48,21 @@ func TestASandboxIsNamed(t *testing.T) {
 	}
 }
 
+// TestU156_foreignFolder: the folder of another user is no sandbox. Root's own home stands for it.
+func TestU156_foreignFolder(t *testing.T) {
+	if testkit.AsUser(t) {
+		return
+	}
+	if fi, err := os.Stat("/root"); err != nil || fi.Mode().Perm()&0o001 != 0 || os.Geteuid() == 0 {
+		t.Skip("there is no folder of root's that others may not enter")
+	}
+	_, err := frame.Dialer{Path: "/root/.local/run/warder.sock", Self: self()}.Dial(t.Context())
+	want := "/root belongs to uid 0, and you are uid " + strconv.Itoa(os.Geteuid())
+	if codeOf(err) != frame.Unreachable || errors.Is(err, frame.ErrNotRunning) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestAFakeThatStaysSilent accepts and says nothing, until the caller has had enough.
 func TestAFakeThatStaysSilent(t *testing.T) {
 	l, path := listen(t)

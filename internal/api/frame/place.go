@@ -75,7 +75,7 @@ func check(path string, want fs.FileMode, owner uint32) error {
 	if uid != owner {
 		return &PlaceError{
 			path, fmt.Sprintf("owned by uid %d, not %d", uid, owner),
-			fmt.Sprintf("run warder as uid %d, or give a container that has it mounted that uid", uid),
+			fmt.Sprintf("run warder as uid %d, or set WARDER_HOME to a directory of your own; a container that has it mounted needs that uid", uid),
 		}
 	}
 	if perm := fi.Mode().Perm(); perm&others != 0 {
