@@ -224,14 +224,27 @@ The account is locked then, unless it is an unattended one.`,
 }
 
 func restart(ctx context.Context, env *Env, asJSON bool) error {
-	if _, err := stopDaemon(ctx, env); err != nil {
-		return err
-	}
 	r, err := env.glance()
 	if err != nil {
 		return err
 	}
 	defer r.close()
+	if r.install == nil {
+		if _, err := stopDaemon(ctx, env); err != nil {
+			return err
+		}
+		return noAccount(r)
+	}
+	// From before the old one ends until the new one serves, commands that find
+	// none wait for this one.
+	release, err := r.holdStart(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, err := r.stopDaemon(ctx); err != nil {
+		return err
+	}
 	started, got, err := r.launch(ctx, order{op: api.OpStart})
 	frame.DestroyAll(got)
 	if codeOf(err) == api.Exists {
@@ -271,7 +284,11 @@ func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 		return false, err
 	}
 	defer r.close()
-	_, err = r.call(ctx, api.OpDaemonStop, nil, nil)
+	return r.stopDaemon(ctx)
+}
+
+func (r *reach) stopDaemon(ctx context.Context) (bool, error) {
+	_, err := r.call(ctx, api.OpDaemonStop, nil, nil)
 	if errors.Is(err, frame.ErrNotRunning) {
 		return false, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
@@ -27,6 +28,7 @@ type reach struct {
 	dialer  frame.Dialer
 	conn    *api.Client
 
+	starting bool // this command holds the lock of those that start daemons
 	mayStart bool // a daemon, where none runs
 	mayAsk   bool // the person, for the password
 }
@@ -221,6 +223,13 @@ func (r *reach) stream(ctx context.Context, op string, in any, each func(item js
 		return err
 	}
 	err := r.conn.Stream(ctx, op, in, each)
+	if errors.Is(err, frame.ErrNotSent) { // as in send
+		r.close()
+		if err := r.connect(ctx); err != nil {
+			return err
+		}
+		err = r.conn.Stream(ctx, op, in, each)
+	}
 	if codeOf(err) != api.Locked || !r.mayAsk {
 		return err
 	}
@@ -257,11 +266,28 @@ func (r *reach) connect(ctx context.Context) error {
 		return nil
 	}
 	conn, err := api.Dial(ctx, r.dialer)
+	if errors.Is(err, frame.ErrHungUp) || errors.Is(err, frame.ErrNotRunning) && !r.mayStart {
+		conn, err = r.dialLater(ctx, err)
+	}
 	if errors.Is(err, frame.ErrNotRunning) && r.mayStart {
 		conn, err = r.startAndDial(ctx)
 	}
 	r.conn = conn
 	return err
+}
+
+// dialLater dials again once no other command is putting a daemon in its place.
+// Where none does, a daemon that hung up may have been about to end, and one that
+// does not run is not waited for.
+func (r *reach) dialLater(ctx context.Context, failed error) (*api.Client, error) {
+	if r.install != nil && isThere(filepath.Join(r.places.State.Path, startLock)) {
+		release, err := r.holdStart(ctx)
+		if err != nil {
+			return nil, failed // that the lock can't be had is no news on the daemon
+		}
+		release()
+	}
+	return api.Dial(ctx, r.dialer)
 }
 
 // unlockHere asks the person at the terminal for the password where there is

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/secret"
+	"warder/internal/state"
 )
 
 // TestRestartThatAnotherCommandWon is as good as one's own where the daemon that
@@ -35,6 +37,58 @@ func TestRestartThatAnotherCommandWon(t *testing.T) {
 				return api.Started{}, nil, api.Errorf(api.Exists, "a daemon is running already")
 			}
 			f.run("", "daemon", "restart").want(t, row.status, row.says)
+		})
+	}
+}
+
+// TestCommandDuringARestart: whoever meets the daemon as it ends waits for the
+// command that is putting another one in its place, and starts none.
+func TestCommandDuringARestart(t *testing.T) {
+	for _, line := range []string{"status", "whoami", "lock", "item list"} {
+		t.Run(line, func(t *testing.T) {
+			f := newWorld(t)
+			f.setUp()
+			f.base.launch = func(context.Context, order) (api.Started, []secret.Value, error) {
+				t.Error("it started a daemon of its own")
+				return api.Started{}, nil, api.Errorf(api.Unreachable, "no")
+			}
+			dir, err := state.OpenDir(filepath.Join(f.home, "state"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dir.Close()
+			restarting, err := dir.Lock(startLock)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ending, err := api.Listen(filepath.Join(f.home, "run", "warder.sock"), func() error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan said, 1)
+			go func() { done <- f.run("", strings.Fields(line)...) }()
+			nc, err := ending.AcceptUnix()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// It ends without a word.
+			if err := errors.Join(ending.Close(), nc.Close()); err != nil {
+				t.Fatal(err)
+			}
+			answer := func(output any) api.Op {
+				return api.Op{Call: func(_ context.Context, call *api.Call) (*api.Reply, error) { return reply(output)(call) }}
+			}
+			f.serve(map[string]api.Op{
+				api.OpStatus: answer(running()), api.OpWhoami: answer(api.Whoami{Verdict: "agent"}), api.OpLock: answer(nil), api.OpItemList: answer(api.ItemList{}),
+			})
+			if err := restarting.Release(); err != nil {
+				t.Fatal(err)
+			}
+			s := <-done
+			s.want(t, 0)
+			if line == "status" {
+				s.want(t, 0, "running, pid")
+			}
 		})
 	}
 }

@@ -19,11 +19,8 @@ import (
 )
 
 // startPatience is how long a command waits for another one that is starting a
-// daemon, and startPause how long between two looks.
-const (
-	startPatience = 10 * time.Second
-	startPause    = 20 * time.Millisecond
-)
+// daemon.
+const startPatience = 10 * time.Second
 
 // order is the one request that a daemon gets from the command that started it.
 type order struct {
@@ -42,27 +39,69 @@ func (r *reach) startAndDial(ctx context.Context) (*api.Client, error) {
 	if r.install == nil {
 		return nil, noAccount(r)
 	}
+	release, err := r.holdStart(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return r.startAlone(ctx)
+}
+
+// holdStart waits until no other command is starting a daemon or putting one in
+// the place of another, and keeps others from it. Without that a command which
+// finds no daemon in between would start one that takes the place. It waits for
+// no longer than startPatience: a command that hangs must not stop all others.
+func (r *reach) holdStart(ctx context.Context) (release func(), err error) {
+	if r.starting {
+		return func() {}, nil
+	}
 	dir, err := state.OpenDir(r.places.State.Path)
 	if err != nil {
 		return nil, placeFault(err)
 	}
-	defer func() { _ = dir.Close() }()
 	limited, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	for {
-		lock, err := dir.TryLock(startLock)
-		if err == nil {
-			defer func() { _ = lock.Release() }()
-			return r.startAlone(ctx)
+	lock, err := lockWithin(limited, dir, startLock)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("waiting for another command that starts the daemon: %w", context.Cause(ctx))
+	case errors.Is(err, context.DeadlineExceeded):
+		lock = nil
+	case err != nil:
+		return nil, placeFault(err)
+	}
+	r.starting = true
+	return func() {
+		r.starting = false
+		if lock != nil {
+			_ = lock.Release()
 		}
-		if !errors.Is(err, state.ErrLocked) {
-			return nil, placeFault(err)
-		}
-		select {
-		case <-limited.Done():
-			return r.startAlone(ctx)
-		case <-time.After(startPause):
-		}
+	}, nil
+}
+
+// lockWithin takes a lock as soon as it is free, or gives up at the end of ctx.
+// It closes dir.
+func lockWithin(ctx context.Context, dir *state.Dir, name string) (*state.Lock, error) {
+	type taken struct {
+		lock *state.Lock
+		err  error
+	}
+	got := make(chan taken, 1)
+	go func() {
+		defer dir.Close() //nolint:errcheck // nothing is written through it
+		lock, err := dir.Lock(name)
+		got <- taken{lock, err}
+	}()
+	select {
+	case t := <-got:
+		return t.lock, t.err
+	case <-ctx.Done():
+		go func() { // it may get the lock yet, which nobody wants by then
+			if t := <-got; t.err == nil {
+				_ = t.lock.Release()
+			}
+		}()
+		return nil, ctx.Err()
 	}
 }
 
@@ -106,6 +145,11 @@ func (r *reach) launch(ctx context.Context, o order) (api.Started, []secret.Valu
 	if err := checkProgram(r.install); err != nil {
 		return api.Started{}, nil, err
 	}
+	release, err := r.holdStart(ctx)
+	if err != nil {
+		return api.Started{}, nil, err
+	}
+	defer release()
 	conn, err := r.spawn(ctx)
 	if err != nil {
 		return api.Started{}, nil, err

@@ -96,7 +96,7 @@ func (d claim) takePlace(ctx context.Context, old *oldDaemon, r *startRequest) e
 		if old.conn != nil && d.isHolder(old.pid()) {
 			return running(old.pid())
 		}
-		return d.takeLock(ctx, askTime, func() error { return d.another(ctx) })
+		return d.takeLock(ctx, endTime, func() error { return d.another(ctx) })
 	}
 	refused, wait := old.askToEnd(ctx), endTime
 	if old.conn == nil {

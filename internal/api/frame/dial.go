@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"warder/internal/platform"
@@ -18,6 +20,10 @@ const helloTime = 5 * time.Second
 
 // ErrNotRunning says that nobody listens where the daemon would: it may be started.
 var ErrNotRunning = errors.New("no daemon is running")
+
+// ErrHungUp says that whoever listens ended the connection before a word: a daemon that is ending, or one that refuses this
+// process or has no room.
+var ErrHungUp = errors.New("the connection was ended before a word")
 
 // Dialer is the way to a daemon.
 type Dialer struct {
@@ -77,6 +83,9 @@ func (d Dialer) meet(ctx context.Context, nc net.Conn) (*ClientConn, error) {
 	}
 	conn, err := handshake(ctx, nc, d.Self)
 	if err != nil {
+		if isHangUp(err) {
+			err = fmt.Errorf("%w: %w", ErrHungUp, err)
+		}
 		return nil, Errorf(Unreachable, "the process at %s refuses to talk, or is not warder's daemon", d.Path).
 			WithHint("it may be at its limit of connections, or refuse this process: warder status").WithCause(err)
 	}
@@ -85,6 +94,11 @@ func (d Dialer) meet(ctx context.Context, nc net.Conn) (*ClientConn, error) {
 		return nil, err.asError()
 	}
 	return conn, nil
+}
+
+// isHangUp reports whether err is the other end's closing of the connection.
+func isHangUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // fits says whether the server's build will do.
