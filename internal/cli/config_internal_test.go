@@ -96,3 +96,22 @@ func option(t *testing.T, name string) state.Option {
 	t.Fatalf("no option %s", name)
 	return state.Option{}
 }
+
+// TestBrokenSettingsWithoutADaemon: status and doctor name the file and the line,
+// as config does.
+func TestBrokenSettingsWithoutADaemon(t *testing.T) {
+	f := newWorld(t)
+	f.setUp()
+	dir := filepath.Join(f.home, "config")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(path, []byte("[lock]\nidle = \"soon\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"status", "status --json", "doctor", "config list", "config get lock.idle"} {
+		s := f.run("", strings.Fields(line)...)
+		s.want(t, s.status, path+":2")
+	}
+}

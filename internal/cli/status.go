@@ -93,7 +93,21 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 		s.Account.Unattended = r.install.Unattended
 	}
 	r.warnMissing(&s)
+	r.warnSettings(&s)
 	return s, nil
+}
+
+// warnSettings says what is wrong with the settings, which a daemon that runs
+// says itself.
+func (r *reach) warnSettings(s *api.Status) {
+	set, err := loadSettings(r.env)
+	if err != nil {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the settings don't count: %v", err))
+		return
+	}
+	for _, w := range set.warnings {
+		s.Warnings = append(s.Warnings, w.String())
+	}
 }
 
 // warnMissing says that an unattended account won't open by itself any more.

@@ -46,10 +46,11 @@ type Daemon struct {
 	keep     *keeper
 	listener *api.Listener
 
-	mu            sync.Mutex // guards policy, tablesPending and warnings
-	policy        settings
-	tablesPending int // what a user's table wants and can't have
-	warnings      []string
+	mu               sync.Mutex // guards policy, tablesPending and both warnings
+	policy           settings
+	tablesPending    int // what a user's table wants and can't have
+	warnings         []string
+	settingsWarnings []string // what is wrong with config.toml as it was read last
 
 	quits  chan string // why the daemon shall end
 	failed chan error  // the server can't go on

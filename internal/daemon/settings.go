@@ -2,10 +2,13 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"warder/internal/state"
@@ -28,16 +31,17 @@ type settings struct {
 // wishes are what the user wants, in files that others could have written.
 type wishes struct{ *Daemon }
 
-// loadSettings reads config.toml. It is read again while the daemon runs, so that what is stricter counts at once.
+// loadSettings reads config.toml. It is read again while the daemon runs, so that what is stricter counts at once, and what
+// is wrong with it is told as it is now.
 func (d wishes) loadSettings() {
 	fresh, warnings := d.readSettings()
 	d.mu.Lock()
-	changed := d.policy != fresh
-	d.policy = fresh
+	known := d.settingsWarnings
+	d.policy, d.settingsWarnings = fresh, warnings
 	d.mu.Unlock()
-	if changed {
-		for _, text := range warnings {
-			d.warn("%s", text)
+	for _, text := range warnings {
+		if !slices.Contains(known, text) {
+			d.log.LogAttrs(context.Background(), slog.LevelWarn, "warning", slog.String("text", text))
 		}
 	}
 }

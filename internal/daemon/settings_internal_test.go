@@ -65,16 +65,36 @@ func TestWhatWidensWaits(t *testing.T) {
 			if d.policy != want {
 				t.Errorf("got %+v, want %+v", d.policy, want)
 			}
-			all := strings.Join(d.warnings, "\n")
+			all := strings.Join(d.settingsWarnings, "\n")
 			for _, part := range c.warns {
 				if !strings.Contains(all, part) {
-					t.Errorf("%q is not in %q", part, d.warnings)
+					t.Errorf("%q is not in %q", part, d.settingsWarnings)
 				}
 			}
-			if (len(c.warns) == 0) != (len(d.warnings) == 0) {
-				t.Errorf("warnings: %q", d.warnings)
+			if (len(c.warns) == 0) != (len(d.settingsWarnings) == 0) {
+				t.Errorf("warnings: %q", d.settingsWarnings)
 			}
 		})
+	}
+}
+
+// TestBrokenSettingsAreToldAtOnce: what is wrong with the file is told when it is read again, although nothing that counts
+// has changed, and no longer than it is wrong.
+func TestBrokenSettingsAreToldAtOnce(t *testing.T) {
+	d := configured(t, nil)
+	path := filepath.Join(d.opt.Config, configFile)
+	for _, row := range []struct{ text, want string }{
+		{"", ""},
+		{"[lock]\nidle = \"soon\"\n", path + ":2"},
+		{"[lock\n", path + ":1"},
+		{"[lock]\nidle = \"8h\"\n", ""},
+	} {
+		must(t, os.WriteFile(path, []byte(row.text), 0o600))
+		wishes{d}.loadSettings()
+		told := strings.Join(d.settingsWarnings, "\n")
+		if (row.want == "") != (told == "") || !strings.Contains(told, row.want) {
+			t.Errorf("%q is told as %q, want %q", row.text, told, row.want)
+		}
 	}
 }
 
@@ -87,8 +107,8 @@ func TestLooseSettingsDontCount(t *testing.T) {
 	must(t, os.Chmod(path, 0o666))
 	d := &Daemon{opt: Options{Config: dir}, log: slog.New(slog.DiscardHandler)}
 	wishes{d}.loadSettings()
-	if d.policy.idle != 8*time.Hour || len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "loose mode") {
-		t.Errorf("idle %s, warnings %q", d.policy.idle, d.warnings)
+	if d.policy.idle != 8*time.Hour || len(d.settingsWarnings) != 1 || !strings.Contains(d.settingsWarnings[0], "loose mode") {
+		t.Errorf("idle %s, warnings %q", d.policy.idle, d.settingsWarnings)
 	}
 }
 
@@ -160,8 +180,8 @@ func TestStricterSettingsCountAtOnce(t *testing.T) {
 		t.Errorf("idle %s, open %t", k.idle, k.isOpen())
 	}
 	write("[lock]\nidle = \"100h\"\n")
-	if k.idle != 3*time.Hour || d.policy.pending != 1 || len(d.warnings) != 1 {
-		t.Errorf("idle %s, %d pending, %q", k.idle, d.policy.pending, d.warnings)
+	if k.idle != 3*time.Hour || d.policy.pending != 1 || len(d.settingsWarnings) != 1 {
+		t.Errorf("idle %s, %d pending, %q", k.idle, d.policy.pending, d.settingsWarnings)
 	}
 	write("[lock]\nidle = \"1h\"\n")
 	if k.isOpen() || d.policy.pending != 0 {

@@ -20,8 +20,9 @@ func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
 	}
 	account, findings := d.keep.status()
 	log := d.audit.Status()
+	wishes(d).loadSettings() // what is said of config.toml is true now
 	d.mu.Lock()
-	warnings, pending := slices.Clone(d.warnings), d.policy.pending+d.tablesPending
+	warnings, pending := slices.Concat(d.warnings, d.settingsWarnings), d.policy.pending+d.tablesPending
 	d.mu.Unlock()
 	other := d.isRecorded()
 	if other != "" {
