@@ -80,9 +80,9 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 	switch o.deviceSecret {
 	case "file":
 	case "keyring":
-		return usageError("the device's secret can't be kept in a keyring yet").WithHint("leave --device-secret out, or say file")
+		return noKeyring()
 	default:
-		return usageError("--device-secret is file, not %q", o.deviceSecret)
+		return usageError("--device-secret is file or keyring, not %q", o.deviceSecret)
 	}
 	r, err := env.reachAny()
 	if err != nil {
@@ -115,6 +115,14 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 			WithHint("a person opens it: warder setup, then warder unlock --recovery; or set WARDER_HOME for another account")
 	}
 	return o.begin(ctx, r, who)
+}
+
+// noKeyring is the failure of a setup that was to keep the device's secret in a
+// keyring. It never falls back to the file by itself: whoever asked for a keyring
+// may not want it there.
+func noKeyring() error {
+	return api.Errorf(api.Internal, "a keyring is not available: this version of warder talks to none, so nothing was set up").
+		WithHint("keep the device's secret in a file that only you can read: warder setup --device-secret file")
 }
 
 // begin is setup where nothing was set up before, for one command at a time.

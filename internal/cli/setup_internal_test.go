@@ -123,8 +123,11 @@ func TestSetupThatFails(t *testing.T) {
 func TestSetupRefuses(t *testing.T) {
 	f := newWorld(t)
 	f.run("", "setup").want(t, 3, "error[denied]: a person sets up warder, and this is agent: a test", "warder setup --headless")
-	f.run("", "setup", "--device-secret", "paper").want(t, 2, `--device-secret is file, not "paper"`)
-	f.run("", "setup", "--device-secret", "keyring").want(t, 2, "can't be kept in a keyring yet", "say file")
+	f.run("", "setup", "--device-secret", "paper").want(t, 2, `--device-secret is file or keyring, not "paper"`)
+	f.run("", "setup", "--headless", "--device-secret", "keyring").want(t, 1, "error[internal]: a keyring is not available", "nothing was set up", "--device-secret file")
+	if _, err := os.Lstat(filepath.Join(f.home, "state")); err == nil {
+		t.Error("without a keyring something was stored")
+	}
 	f.run("", "setup", "--help").want(t, 0, "secret is kept: file (")
 	if s := f.run("", "__complete", "setup", "--device-secret", ""); s.status != 0 || strings.Contains(s.out, "keyring") || !strings.Contains(s.out, "file\n") {
 		t.Errorf("offered: %+v", s)

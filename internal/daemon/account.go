@@ -109,7 +109,8 @@ func (d opener) unlockAccount(r *startRequest) (*openedAccount, error) {
 // mayMakeKit says beforehand why an account can't be made or recovered, as far as that can be seen.
 func (d opener) mayMakeKit(r *startRequest) error {
 	if r.create.DeviceSecret != "" && r.create.DeviceSecret != "file" {
-		return api.Errorf(api.Usage, "the device secret can't be kept in %q yet", r.create.DeviceSecret).WithHint("leave --device-secret away")
+		return api.Errorf(api.Internal, "the device secret can't be kept in %q: this version keeps it in a file", r.create.DeviceSecret).
+			WithHint("keep it in a file that only you can read: warder setup --device-secret file")
 	}
 	exists, err := vault.Exists(d.account.config())
 	switch {

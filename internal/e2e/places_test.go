@@ -102,6 +102,48 @@ func TestU155_readOnlyHome(t *testing.T) {
 	live(t, h)
 }
 
+// TestU155_stateElsewhere: in a read-only home each place may be elsewhere by its
+// own variable. Sessions without the variables are told, and do not begin anew.
+func TestU155_stateElsewhere(t *testing.T) {
+	o := ordinaryUser()
+	o.Env = []string{"WARDER_HOME="}
+	w := start(t, o)
+	p := w.Terminal(t, person.Shell{})
+	p.Run(t, `other=$(mktemp -d); export XDG_DATA_HOME=$other/data XDG_STATE_HOME=$other/state XDG_CONFIG_HOME=$other/config; chmod 500 ~`)
+	h, _ := moveIn(t, w, p, "warder setup --no-install")
+	live(t, h)
+	wantsShown(t, "a setting", p.Run(t, "warder config set lock.idle 2h"), 0, ``)
+	wantsShown(t, "without the data's variable", p.Run(t, "XDG_DATA_HOME= warder item list"), 1, `as its data directory, and here that is (?s:.*)warder setup`)
+	wantsShown(t, "without the settings' variable", p.Run(t, "XDG_CONFIG_HOME= warder config list"), 1, `as its config directory, and here that is`)
+	wantsShown(t, "with another runtime directory", p.Run(t, "XDG_RUNTIME_DIR=/nonexistent warder item list"), 0, `mail`)
+	wantsShown(t, "nothing in the home", p.Run(t, "chmod 700 ~; ls -A ~/.local ~/.config 2>/dev/null | grep -c warder"), 1, `^0`)
+	p.Run(t, `warder daemon stop; rm -rf "$other"`)
+}
+
+// TestCopiedHome: a copy acts on itself alone, once a person has said that it is
+// meant, and on nothing before.
+func TestCopiedHome(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	h.add(t, token("first-"), "first --type password")
+	pid := h.status(t).Daemon.PID
+	copied := filepath.Join(h.Home(), "copied")
+	h.mustRun(t, `cp -a "$WARDER_HOME" `+copied+`; original=$WARDER_HOME; export WARDER_HOME=`+copied)
+	wantsShown(t, "a copy", h.door.Run(t, "warder item rm first"), 1, `and here that is (?s:.*)warder setup`)
+	wantsShown(t, "setup in it", h.door.Run(t, "warder setup"), 0, `warder repair new-device`)
+	h.unlock(t)
+	if s := h.status(t); s.Daemon.PID == pid {
+		t.Errorf("the copy has the original's daemon: %+v", s)
+	}
+	wantsShown(t, "a device of its own", h.prove(t, "warder repair new-device"), 0, ``)
+	h.add(t, token("second-"), "second --type password")
+	wantsShown(t, "the original", h.door.Run(t, "WARDER_HOME=$original warder item list"), 0, `\A[^\n]*first[^\n]*\n\z`)
+	h.mustRun(t, "warder daemon stop")
+	h.mustRun(t, "export WARDER_HOME=$original")
+	if s := h.status(t); s.Daemon.PID != pid || len(s.Findings) > 0 {
+		t.Errorf("the original: %+v", s)
+	}
+}
+
 // TestU156_anotherUser: another user's account is out of reach, in one line that
 // says whose it is, and nothing of it is shown.
 func TestU156_anotherUser(t *testing.T) {
