@@ -146,7 +146,7 @@ func foreignFault(path string, err error) *api.Error {
 		return nil
 	}
 	return api.Errorf(api.Unreachable, "can't use %s: %s belongs to uid %d, and you are uid %d", path, dir, owner, os.Geteuid()).
-		WithHint(fmt.Sprintf("run warder as uid %d, or set WARDER_HOME to a directory of your own", owner)).WithCause(err)
+		WithHint(fmt.Sprintf("do it as uid %d, or set WARDER_HOME to a directory of your own", owner)).WithCause(err)
 }
 
 // glance is a reach that changes nothing: it starts no daemon, asks nobody, and

@@ -165,7 +165,7 @@ func notRunning(path string, err error) *Error {
 func sandboxed(path string, err error) *Error {
 	if dir, owner, found := platform.ForeignDir(path); found {
 		return Errorf(Unreachable, "can't reach the daemon's socket %s: %s belongs to uid %d, and you are uid %d", path, dir, owner, ourUID()).
-			WithHint(fmt.Sprintf("run warder as uid %d, or set WARDER_HOME to a directory of your own", owner)).WithCause(err)
+			WithHint(fmt.Sprintf("do it as uid %d, or set WARDER_HOME to a directory of your own", owner)).WithCause(err)
 	}
 	return Errorf(Sandboxed, "this process may not reach the daemon's socket %s", path).
 		WithHint("a sandbox forbids it: allow that socket in its settings, or run the command outside of it").WithCause(err)
