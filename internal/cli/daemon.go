@@ -237,12 +237,12 @@ func restart(ctx context.Context, env *Env, asJSON bool) error {
 	}
 	// From before the old one ends until the new one serves, commands that find
 	// none wait for this one.
-	release, err := r.holdStart(ctx)
+	release, err := holdStart(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if _, err := r.stopDaemon(ctx); err != nil {
+	if _, err := endDaemon(ctx, r); err != nil {
 		return err
 	}
 	started, got, err := r.launch(ctx, order{op: api.OpStart})
@@ -284,10 +284,11 @@ func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 		return false, err
 	}
 	defer r.close()
-	return r.stopDaemon(ctx)
+	return endDaemon(ctx, r)
 }
 
-func (r *reach) stopDaemon(ctx context.Context) (bool, error) {
+// endDaemon is stopDaemon for whoever has found out where it is.
+func endDaemon(ctx context.Context, r *reach) (bool, error) {
 	_, err := r.call(ctx, api.OpDaemonStop, nil, nil)
 	if errors.Is(err, frame.ErrNotRunning) {
 		return false, nil

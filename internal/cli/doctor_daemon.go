@@ -44,7 +44,7 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	switch {
 	case errors.Is(err, frame.ErrNotRunning) || err == nil && !s.Daemon.Running:
 		c.ok(name, "it does not run; the next command that needs it starts it")
-		c.warnings(s.Warnings)
+		checkWarnings(c, s.Warnings)
 		return
 	case err != nil:
 		c.broken(name, "see what holds its place: warder daemon status", "%v", err)
@@ -67,11 +67,11 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	if !s.Audit.OK {
 		c.broken("audit", "warder audit verify", "the log is not whole")
 	}
-	c.warnings(s.Warnings)
+	checkWarnings(c, s.Warnings)
 }
 
-// warnings are what status warns of.
-func (c *checkup) warnings(texts []string) {
+// checkWarnings are what status warns of.
+func checkWarnings(c *checkup, texts []string) {
 	for _, w := range texts {
 		c.limited("settings", "warder config list", "%s", w)
 	}

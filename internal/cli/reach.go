@@ -267,7 +267,7 @@ func (r *reach) connect(ctx context.Context) error {
 	}
 	conn, err := api.Dial(ctx, r.dialer)
 	if errors.Is(err, frame.ErrHungUp) || errors.Is(err, frame.ErrNotRunning) && !r.mayStart {
-		conn, err = r.dialLater(ctx, err)
+		conn, err = dialLater(ctx, r, err)
 	}
 	if errors.Is(err, frame.ErrNotRunning) && r.mayStart {
 		conn, err = r.startAndDial(ctx)
@@ -279,9 +279,9 @@ func (r *reach) connect(ctx context.Context) error {
 // dialLater dials again once no other command is putting a daemon in its place.
 // Where none does, a daemon that hung up may have been about to end, and one that
 // does not run is not waited for.
-func (r *reach) dialLater(ctx context.Context, failed error) (*api.Client, error) {
+func dialLater(ctx context.Context, r *reach, failed error) (*api.Client, error) {
 	if r.install != nil && isThere(filepath.Join(r.places.State.Path, startLock)) {
-		release, err := r.holdStart(ctx)
+		release, err := holdStart(ctx, r)
 		if err != nil {
 			return nil, failed // that the lock can't be had is no news on the daemon
 		}

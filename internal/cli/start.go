@@ -39,7 +39,7 @@ func (r *reach) startAndDial(ctx context.Context) (*api.Client, error) {
 	if r.install == nil {
 		return nil, noAccount(r)
 	}
-	release, err := r.holdStart(ctx)
+	release, err := holdStart(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r *reach) startAndDial(ctx context.Context) (*api.Client, error) {
 // the place of another, and keeps others from it. Without that a command which
 // finds no daemon in between would start one that takes the place. It waits for
 // no longer than startPatience: a command that hangs must not stop all others.
-func (r *reach) holdStart(ctx context.Context) (release func(), err error) {
+func holdStart(ctx context.Context, r *reach) (release func(), err error) {
 	if r.starting {
 		return func() {}, nil
 	}
@@ -145,7 +145,7 @@ func (r *reach) launch(ctx context.Context, o order) (api.Started, []secret.Valu
 	if err := checkProgram(r.install); err != nil {
 		return api.Started{}, nil, err
 	}
-	release, err := r.holdStart(ctx)
+	release, err := holdStart(ctx, r)
 	if err != nil {
 		return api.Started{}, nil, err
 	}

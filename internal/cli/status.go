@@ -93,14 +93,14 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 		s.Account.Unattended = r.install.Unattended
 	}
 	r.warnMissing(&s)
-	r.warnSettings(&s)
+	warnSettings(r.env, &s)
 	return s, nil
 }
 
 // warnSettings says what is wrong with the settings, which a daemon that runs
 // says itself.
-func (r *reach) warnSettings(s *api.Status) {
-	set, err := loadSettings(r.env)
+func warnSettings(env *Env, s *api.Status) {
+	set, err := loadSettings(env)
 	if err != nil {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the settings don't count: %v", err))
 		return

@@ -23,6 +23,7 @@
 //	platform.go   ErrUnsupported
 //	file_*.go     NoFollow, NonBlock, Owner, SyncDir; IsDiskFull, IsReadOnly, IsNoLocks
 //	foreign.go    ForeignDir
+//	hangup.go     IsHangUp
 //	lock_*.go     LockFile, TryLockFile, UnlockFile
 //	rename*.go    RenameNoReplace
 //	memory*.go    AllocLocked, FreeLocked

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"warder/internal/platform"
@@ -98,7 +97,7 @@ func (d Dialer) meet(ctx context.Context, nc net.Conn) (*ClientConn, error) {
 
 // isHangUp reports whether err is the other end's closing of the connection.
 func isHangUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || platform.IsHangUp(err)
 }
 
 // fits says whether the server's build will do.
