@@ -20,6 +20,9 @@ type Started struct {
 	Account      string `json:"account,omitempty"`       // its id
 	PasswordFile string `json:"password_file,omitempty"` // of an unattended account
 	StateCode    string `json:"state_code,omitempty"`    // for the recovery kit
+	// Locked is why an unattended account did not open with the daemon, and Hint what helps; empty if it did.
+	Locked string `json:"locked,omitempty"`
+	Hint   string `json:"hint,omitempty"`
 }
 
 // Status is the state of the daemon and of what it holds.
@@ -52,6 +55,9 @@ type AccountStatus struct {
 	ID         string `json:"id"`
 	Unattended bool   `json:"unattended"`
 	LocksAt    string `json:"locks_at"` // RFC 3339; empty unless unlocked by a person
+	// Why an unattended account did not open with the daemon, and what helps; empty if it did.
+	Why  string `json:"why,omitempty"`
+	Hint string `json:"hint,omitempty"`
 }
 
 // Finding is one thing that is wrong with the store.
@@ -64,7 +70,14 @@ type Finding struct {
 // AuditStatus is what is known of the log without reading it.
 type AuditStatus struct {
 	Seq uint64 `json:"seq"`
-	OK  bool   `json:"ok"`
+	OK  bool   `json:"ok"` // nothing is known to be wrong with it, and it can be written
+	// FirstBad is what was found wrong, by this daemon or an earlier one, until it is declared. Only verifying finds all.
+	FirstBad *AuditBad `json:"first_bad,omitempty"`
+	Fault    string    `json:"fault,omitempty"` // why nothing can be recorded, so that nothing is lent
+	Hint     string    `json:"hint,omitempty"`  // what to do about that or the damage
+	// Signed is the record up to which the account had signed a log that was taken away, where this one began anew.
+	Signed  uint64 `json:"signed,omitempty"`
+	Checked string `json:"checked,omitempty"` // RFC 3339: when this daemon last verified all of it
 }
 
 // ChainProcess is one process of a chain, as evidence: package caller's Process.
@@ -164,7 +177,8 @@ type AuditReport struct {
 	Full     bool            `json:"full"`             // each record was proved with the account's key
 	Proved   uint64          `json:"proved,omitempty"` // from this record on it was; 0: the account is locked
 	FirstBad *AuditBad       `json:"first_bad,omitempty"`
-	Hint     string          `json:"hint,omitempty"` // how to go on, where that is not: warder audit seal
+	Hint     string          `json:"hint,omitempty"`   // how to go on, where that is not: warder audit seal
+	Signed   uint64          `json:"signed,omitempty"` // as in AuditStatus
 	Breaks   []AuditDeclared `json:"breaks,omitempty"`
 }
 

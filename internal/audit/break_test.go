@@ -87,8 +87,8 @@ func TestStatusTellsOfDamage(t *testing.T) {
 			file := s.segments()[0]
 			s.write(file, row.harm(s.read(file)))
 			l := s.open(audit.Options{})
-			if got := l.Status().Damage; (got != "") != row.damage {
-				t.Fatalf("damage %q", got)
+			if got := l.Status().Damage; (got != nil) != row.damage {
+				t.Fatalf("damage %+v", got)
 			}
 			if !row.damage {
 				return
@@ -96,13 +96,13 @@ func TestStatusTellsOfDamage(t *testing.T) {
 			s.add(l, 1)
 			must(t, l.Close())
 			l = s.open(audit.Options{})
-			if l.Status().Damage == "" {
+			if l.Status().Damage == nil {
 				t.Error("forgotten by the next writer")
 			}
 			_, err := l.Seal(t.Context(), s.root, s.account)
 			must(t, err)
-			if got := l.Status().Damage; got != "" {
-				t.Errorf("after it was declared: %q", got)
+			if got := l.Status().Damage; got != nil {
+				t.Errorf("after it was declared: %+v", got)
 			}
 		})
 	}

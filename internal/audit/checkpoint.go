@@ -208,11 +208,25 @@ func resumeCheckpoints(w *writer, marks []Mark) error {
 	}
 	if errors.Is(err, ErrBehind) || errors.Is(err, ErrNoCheckpoints) {
 		w.root = seal.RootKey{} // no rotation covers it up either
-		if w.damage == "" {
-			w.damage = err.Error()
-		}
+		w.learn(contradiction(w, marks, err))
 	}
 	return err
+}
+
+// contradiction is what there is to be said of a log that resumeCheckpoints
+// refuses. Verify may find more, and earlier.
+func contradiction(w *writer, marks []Mark, err error) *Bad {
+	if errors.Is(err, ErrNoCheckpoints) {
+		return &Bad{w.tip.oldest, Key, err.Error()}
+	}
+	last, newest := w.tip.state.Seq, uint64(0)
+	for _, m := range marks {
+		newest = max(newest, m.Seq)
+	}
+	if newest > last {
+		return &Bad{last + 1, Cut, fmt.Sprintf("the log ends at record %d of %d", last, newest)}
+	}
+	return &Bad{max(newest, w.tip.oldest), Tamper, err.Error()}
 }
 
 // checkpoint seals the present state. Only one that confirms a break goes over

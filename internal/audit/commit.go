@@ -1,11 +1,8 @@
 package audit
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -52,10 +49,11 @@ type writer struct {
 	file     appender     // the current segment, once something was to be written
 	root     seal.RootKey // seals a checkpoint at a rotation while it is alive
 	account  seal.ID
-	sealed   bool   // there must be checkpoints
-	stopped  error  // why nothing can be written any more
-	rotation error  // why the last segment could not be begun
-	damage   string // what start found, until it is declared
+	sealed   bool  // there must be checkpoints
+	stopped  error // why nothing can be written any more
+	rotation error // why the last segment could not be begun
+	failing  error // why the last commit failed
+	known
 }
 
 // tip is where the log ends and how it goes on.
@@ -90,13 +88,18 @@ func (t *tip) replacedBy(lines lines) {
 	}
 }
 
-// commit makes a batch durable as a whole, or nothing of it: the lines, then
-// the key that went on.
+// commit makes a batch durable as a whole, or nothing of it.
+func (w *writer) commit(batch []*pending) error {
+	w.failing = tryCommit(w, batch)
+	return w.failing
+}
+
+// tryCommit writes the lines, then the key that went on.
 //
 // Of the two syncs, the first is the records': a crash between them leaves
 // records ahead of the key, which load steps over, while a key ahead of the
 // records would look like a cut.
-func (w *writer) commit(batch []*pending) error {
+func tryCommit(w *writer, batch []*pending) error {
 	if w.stopped == nil && w.file != nil && !undisturbed(w.dir, w.file, w.tip) {
 		w.close()
 		w.stopped = w.start()
@@ -118,6 +121,7 @@ func (w *writer) commit(batch []*pending) error {
 		return err
 	}
 	began := w.tip.size == 0 && w.tip.first > 1
+	w.untold = w.untold && !lines.told
 	w.tip.replacedBy(lines)
 	w.tip = tip{
 		state: lines.at, after: lines.at,
@@ -147,7 +151,7 @@ func undisturbed(dir *state.Dir, file appender, t tip) bool {
 }
 
 // makeRoom begins a new segment if the batch would make the current one too
-// large. A failure is told and the old segment grows: no record is lost to a
+// large, or if there is damage to be told. A failure is told and the old segment grows: no record is lost to a
 // rotation (S1-18).
 func (w *writer) makeRoom(batch []*pending) {
 	t := &w.tip
@@ -158,7 +162,7 @@ func (w *writer) makeRoom(batch []*pending) {
 	for _, p := range batch {
 		size += int64(len(p.body) + lineOverhead)
 	}
-	if size <= w.opt.MaxSize {
+	if size <= w.opt.MaxSize && !w.untold {
 		return
 	}
 	first := t.after.Seq + 1
@@ -202,6 +206,7 @@ type lines struct {
 	buf   []byte
 	at    seal.AuditState
 	owned bool // at's key is the lines' own
+	told  bool // a segment's first record is among them, with all that is known
 }
 
 func (l *lines) destroy() {
@@ -242,9 +247,10 @@ func (w *writer) build(batch []*pending) (out lines, err error) {
 	notes := t.notes
 	if t.size == 0 && t.first > 1 && len(t.redo) == 0 {
 		if len(notes) == 0 {
-			notes = []Record{{Event: EventRotated, Data: encodeData(opening{})}}
+			notes = []Record{w.first()}
 		}
-		notes = append([]Record{withOldest(notes[0], t.oldest)}, notes[1:]...)
+		notes = append([]Record{w.carry(notes[0], out.at.Seq+1, t.oldest)}, notes[1:]...)
+		out.told = true
 	}
 	for _, r := range notes {
 		r.Time = stamp(w.opt.Now())
@@ -333,17 +339,6 @@ func (w *writer) keepFrom() (drop []segment) {
 	return segs[:n]
 }
 
-// withOldest puts the oldest record that is kept into the data of a segment's
-// first record.
-func withOldest(r Record, oldest uint64) Record {
-	var data opening
-	if decodeOpening(r.Data, &data) {
-		data.First = oldest
-		r.Data = encodeData(data)
-	}
-	return r
-}
-
 // began ends a rotation, once the new segment's first record is durable: it
 // removes old segments, and seals a checkpoint if the account is unlocked.
 func (w *writer) began(drop []segment) {
@@ -382,7 +377,9 @@ func (w *writer) start() error {
 		return err
 	}
 	w.tip, w.stopped = tip, nil
-	w.damage = toldDamage(w.dir, tip)
+	if on, err := told(w.dir, tip); err == nil { // verifying tells what can't be read
+		w.recall(on)
+	}
 	if len(tip.redo) == 0 && len(tip.notes) == 0 {
 		return nil
 	}
@@ -390,48 +387,6 @@ func (w *writer) start() error {
 		w.opt.Log.Warn("the audit log could not note how its last writer ended", slog.Any("error", err))
 	}
 	return nil
-}
-
-// toldDamage is what the log knows to be wrong with acknowledged records: what
-// load has just found, or what an earlier writer found and told in the first
-// record of the current segment, since damage always begins one.
-func toldDamage(dir *state.Dir, t tip) string {
-	if len(t.notes) > 0 {
-		return damageOf(t.notes[0])
-	}
-	if t.first == 0 || t.size == 0 {
-		return ""
-	}
-	f, err := dir.OpenRead(segmentName(t.first))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text, err := bufio.NewReader(io.LimitReader(f, MaxLine+1)).ReadBytes('\n')
-	if err != nil {
-		return ""
-	}
-	r, err := decode(bytes.TrimSuffix(text, []byte("\n")))
-	if err != nil {
-		return ""
-	}
-	return damageOf(r)
-}
-
-// damageOf says what a record of the log's own tells of acknowledged records. A
-// torn line is nothing: nobody was told that it is recorded, unless the record
-// says so.
-func damageOf(r Record) string {
-	var told opening
-	switch {
-	case r.Event == EventCut, r.Event == EventTorn && decodeOpening(r.Data, &told) && told.Lost != nil:
-		return "records at its end were missing"
-	case r.Event == EventBroken:
-		return "its last record was changed"
-	case r.Event == EventRekeyed:
-		return "its key was missing or did not fit"
-	}
-	return ""
 }
 
 // close gives up the open segment and the keys. All that counts is synced.

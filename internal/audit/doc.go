@@ -57,6 +57,7 @@
 //	log.go         opening, closing, status
 //	append.go      group commit
 //	commit.go      writing, rotation
+//	damage.go      what is known to be wrong, until it is declared
 //	load.go        how the last writer ended
 //	checkpoint.go  the log's state under the root key
 //	seal.go        declaring a break

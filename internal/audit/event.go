@@ -22,6 +22,12 @@ const (
 	// EventRekeyed begins a segment with a key of its own because the log's key
 	// was lost or another log's.
 	EventRekeyed = "audit.rekeyed"
+	// EventDamaged begins a segment because damage was found while the log was in
+	// use, by verifying it or by what the account has signed.
+	EventDamaged = "audit.damaged"
+	// EventBegunAnew is the first record of a log that began because the one before
+	// was taken away, as the account knows that has signed it.
+	EventBegunAnew = "audit.begun_anew"
 	// EventSealed begins a segment after a break that a person declared.
 	EventSealed = "audit.sealed"
 )
@@ -29,7 +35,7 @@ const (
 // isOwn reports whether event is one of the above.
 func isOwn(event string) bool {
 	switch event {
-	case EventRotated, EventTorn, EventCut, EventBroken, EventRekeyed, EventSealed:
+	case EventRotated, EventTorn, EventCut, EventBroken, EventRekeyed, EventDamaged, EventBegunAnew, EventSealed:
 		return true
 	}
 	return false
@@ -57,6 +63,8 @@ type opening struct {
 	Lost     *span           `json:"lost,omitempty"`      // acknowledged records that were not there
 	Torn     *torn           `json:"torn,omitempty"`      // of EventTorn
 	FirstBad *Bad            `json:"first_bad,omitempty"` // of EventSealed
+	Found    *Bad            `json:"found,omitempty"`     // what was wrong before and nobody declared
+	Signed   uint64          `json:"signed,omitempty"`    // the last record that was signed of a log that is gone
 	Segments []sealedSegment `json:"segments,omitempty"`  // of EventSealed
 }
 

@@ -272,8 +272,8 @@ func TestSignedLog(t *testing.T) {
 			if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
 				t.Errorf("sealing: %v, want %v", err, c.want)
 			}
-			if damaged := l.Status().Damage != ""; damaged != (c.want != nil) {
-				t.Errorf("damage: %q", l.Status().Damage)
+			if damaged := l.Status().Damage != nil; damaged != (c.want != nil) {
+				t.Errorf("damage: %+v", l.Status().Damage)
 			}
 			verify := func() audit.Report {
 				return c2.verifyWith(audit.VerifyOptions{Root: c2.root, Account: c2.account, Marks: c.marks})
@@ -297,8 +297,8 @@ func TestSignedLog(t *testing.T) {
 			}
 			_, err = l.Seal(t.Context(), c2.root, c2.account, c.marks...)
 			must(t, err)
-			if l.Status().Damage != "" {
-				t.Errorf("declared, and still damaged: %s", l.Status().Damage)
+			if l.Status().Damage != nil {
+				t.Errorf("declared, and still damaged: %+v", l.Status().Damage)
 			}
 		})
 	}

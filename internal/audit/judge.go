@@ -16,6 +16,8 @@ type judge struct {
 	err    error // why judging can't go on
 
 	row    row
+	told   opening   // what the newest segment tells of what was found before
+	spoken bool      // there is such a segment
 	oldest uint64    // the first record that must be there
 	from   uint64    // number of the first line that is judged
 	expect uint64    // number of the next line
@@ -237,6 +239,10 @@ func (j *judge) finish() (Report, error) {
 	if j.report.Last = last; last >= j.from {
 		j.report.Events = last - j.from + 1
 	}
+	if j.report.FirstBad == nil {
+		j.report.FirstBad = j.told.Found // its record may be gone by now, and nobody has declared it
+	}
+	j.report.Signed = j.told.Signed
 	j.report.OK = j.report.FirstBad == nil
 	return j.report, nil
 }

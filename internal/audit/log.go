@@ -66,10 +66,15 @@ type Status struct {
 	Head     seal.Hash // hash of its line
 	Stopped  error     // why nothing can be recorded until Reopen; nil if all is well
 	Rotation error     // why the current segment is larger than it should be; nil if it isn't
-	// Damage is what this writer or the one before found wrong with the log and
-	// nobody has declared; "" if nothing. Only Verify finds all damage.
-	Damage string
-	Lost   uint64 // events that Note could not record
+	Failing  error     // why the last commit came to nothing; nil once one is written
+	// Damage is what this writer or one before found wrong with the log and nobody
+	// has declared; nil if nothing. Only Verify finds all damage.
+	Damage *Bad
+	// Signed is the record up to which the account had signed a log that was taken
+	// away, if this one began anew and nobody has declared that; else 0.
+	Signed  uint64
+	Segment uint64 // the first record of the current segment; another one after a rotation
+	Lost    uint64 // events that Note could not record
 }
 
 // Open opens the log in dir, making it if there is none, and keeps other writers
@@ -215,7 +220,8 @@ func (l *Log) onDisk(f func(*writer) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.status.Seq, l.status.Head = l.w.tip.state.Seq, l.w.tip.state.Head
-	l.status.Stopped, l.status.Rotation, l.status.Damage = l.w.stopped, l.w.rotation, l.w.damage
+	l.status.Stopped, l.status.Rotation, l.status.Failing = l.w.stopped, l.w.rotation, l.w.failing
+	l.status.Damage, l.status.Signed, l.status.Segment = l.w.damage, l.w.anew, l.w.tip.first
 	if !l.closed {
 		close(l.changed)
 		l.changed = make(chan struct{})

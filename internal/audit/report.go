@@ -52,6 +52,10 @@ type Report struct {
 	// Break is the newest break that was declared; what is older is kept as it
 	// was found and not judged again.
 	Break *Break `json:"break,omitempty"`
+	// Signed is the record up to which the account had signed a log that was taken
+	// away, where this one began anew and nobody declared that. It is no fault of
+	// this log.
+	Signed uint64 `json:"signed,omitempty"`
 	// Unfinished is how many bytes stand behind the last record that nobody was
 	// told is recorded: being written now, or left by a crash.
 	Unfinished int64 `json:"unfinished,omitempty"`

@@ -18,15 +18,22 @@ func (w *writer) seal(ctx context.Context, marks []Mark) (Break, error) {
 	if err != nil {
 		return Break{}, err
 	}
-	if report.OK {
+	bad := report.FirstBad
+	switch {
+	case bad != nil:
+	case w.damage != nil:
+		bad = w.damage // what could not be told in the log
+	case w.anew > 0:
+		bad = wasTakenAway(w.anew)
+	default:
 		return Break{}, ErrIntact
 	}
 	root := w.root // which a rotation gives up whose checkpoint is refused
-	if err := w.declare(report.FirstBad); err != nil {
+	if err := w.declare(bad); err != nil {
 		return Break{}, fmt.Errorf("sealing the audit log: %w", err)
 	}
-	w.root, w.damage = root, ""
-	return Break{Sealed: w.tip.state.Seq, FirstBad: report.FirstBad}, w.checkpoint(true)
+	w.root, w.known = root, known{}
+	return Break{Sealed: w.tip.state.Seq, FirstBad: bad}, w.checkpoint(true)
 }
 
 // declare begins a segment that declares the break.

@@ -95,6 +95,9 @@ func base(j *judge, dir *state.Dir, segs []segment) (from int, err error) {
 			continue
 		}
 		j.oldest = max(j.oldest, data.First)
+		if !j.spoken {
+			j.spoken, j.told = true, tells(first.event, first.seq, data)
+		}
 		if first.event != EventSealed {
 			continue
 		}

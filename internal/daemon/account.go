@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"runtime/debug"
 
@@ -51,6 +53,7 @@ type openedAccount struct {
 	kit        kitValues
 	stateCode  string
 	file       string // path of the password of an unattended account
+	fault      *startFault
 }
 
 // discard gives up what was opened.
@@ -184,9 +187,23 @@ func (d opener) openUnattended() (*openedAccount, error) {
 		o.account, err = vault.Open(d.account.config(), password)
 	}
 	if err != nil {
-		d.warn("the unattended account stays locked: %v", err)
+		o.fault = d.unattendedFault(err)
+		d.log.LogAttrs(context.Background(), slog.LevelWarn, "the unattended account stays locked", slog.String("cause", err.Error()))
 	}
 	return o, nil
+}
+
+// unattendedFault is what is told of an unattended account that does not open.
+func (d opener) unattendedFault(err error) *startFault {
+	file := filepath.Join(d.opt.State, unattendedDir, unattendedFile)
+	if errors.Is(err, vault.ErrWrongPassword) {
+		return &startFault{
+			"the password in " + file + " does not open it",
+			"put the right file back, then: warder daemon restart; if it is lost, a person removes that one and opens the account with the recovery kit: warder unlock --recovery",
+		}
+	}
+	told := api.AsError(accountError(err))
+	return &startFault{told.Message, told.Hint}
 }
 
 // isUnattended reports whether the account opens by itself: whether its password is here. It need not be the right one.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"time"
 
 	"warder/internal/api"
 	"warder/internal/audit"
 	"warder/internal/seal"
+	"warder/internal/state"
 	"warder/internal/vault"
 )
 
@@ -22,19 +25,79 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 		return nil, err
 	}
 	out := reportOf(report)
-	if !out.OK && d.keep.unattended {
-		out.Hint = d.unattendedHint()
+	if !out.OK {
+		out.Hint = d.breakHint()
 	}
 	return &api.Reply{Output: out}, nil
+}
+
+// auditStatus is what status tells of the log.
+func (d answers) auditStatus() api.AuditStatus {
+	log := d.audit.Status()
+	s := api.AuditStatus{Seq: log.Seq, OK: log.Damage == nil, Signed: log.Signed}
+	if bad := log.Damage; bad != nil {
+		s.FirstBad = badOf(bad)
+		s.Hint = d.breakHint()
+		if s.Hint == "" {
+			s.Hint = "see what it is: warder audit verify; to keep the broken part as evidence and go on: warder audit seal"
+		}
+	}
+	err := log.Failing
+	if log.Stopped != nil {
+		err = log.Stopped
+	}
+	if err != nil {
+		s.OK, s.Fault = false, fmt.Sprintf("nothing can be recorded in %s, so nothing is lent: %v", journal(d).auditPlace(), err)
+		s.Hint = journal(d).faultHint(err)
+	}
+	if at := d.checked.Load(); at != nil {
+		s.Checked = at.UTC().Format(time.RFC3339)
+	}
+	return s
+}
+
+// auditPlace is the log's directory.
+func (d journal) auditPlace() string { return filepath.Join(d.opt.State, auditDirName) }
+
+// faultHint is what to do about a log that can't be written.
+func (d journal) faultHint(err error) string {
+	if hint := state.Hint(err); hint != "" {
+		return hint
+	}
+	return fmt.Sprintf("see who may write there: ls -la %s; then: warder daemon restart", d.auditPlace())
+}
+
+// breakHint is how to go on with a broken log where that is not: warder audit seal.
+func (d answers) breakHint() string {
+	if d.keep.unattended {
+		return d.unattendedHint()
+	}
+	return ""
 }
 
 // unattendedHint is what mends a broken log where nobody has a password to declare the break with.
 func (d answers) unattendedHint() string {
 	return fmt.Sprintf("nobody can declare a break for an unattended account: warder daemon stop, move %s away and keep it; the next daemon begins anew and records that",
-		filepath.Join(d.opt.State, auditDirName))
+		journal(d).auditPlace())
 }
 
+// verify reads the whole log, and takes note of what is wrong: status tells it from then on, until a person declares it.
 func (d answers) verify(ctx context.Context) (audit.Report, error) {
+	report, err := d.judgeLog(ctx)
+	if err != nil {
+		return report, err
+	}
+	now := d.clock.now()
+	d.checked.Store(&now)
+	if report.FirstBad != nil {
+		if err := (audit.Witness{Log: d.audit}).Found(*report.FirstBad); err != nil { // the status has it all the same
+			d.log.LogAttrs(ctx, slog.LevelWarn, "what is wrong with the audit log is not recorded yet", slog.String("cause", err.Error()))
+		}
+	}
+	return report, nil
+}
+
+func (d answers) judgeLog(ctx context.Context) (audit.Report, error) {
 	a, err := d.keep.get()
 	if err != nil {
 		return d.audit.Verify(ctx, audit.VerifyOptions{})
@@ -112,13 +175,13 @@ func planAuditSeal(r *request) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	if report.FirstBad == nil {
-		return nil, api.Errorf(api.Usage, "the audit log is whole: there is no break to declare")
+	text, err := sealText(report.FirstBad, r.acts.log.Status())
+	if err != nil {
+		return nil, err
 	}
-	bad := report.FirstBad
 	return &act{
 		needs: []need{toSeal},
-		text:  sealText(bad),
+		text:  text,
 		run: func(ctx context.Context) (*api.Reply, error) {
 			sealed, err := sealLog(ctx, r.acts.log, r.account)
 			if err != nil {
@@ -131,11 +194,19 @@ func planAuditSeal(r *request) (*act, error) {
 
 // sealText says what a person declares. Where records are missing behind the last one, the number moves with each record that
 // is made, that of the question among them, and would make another act of it each time.
-func sealText(bad *audit.Bad) string {
-	if bad.Cause == audit.Cut {
-		return "declare the audit log cut, records that the account has signed being missing at its end, and go on behind it"
+func sealText(bad *audit.Bad, known audit.Status) (string, error) {
+	if bad == nil {
+		bad = known.Damage // which could not be told in the log yet
 	}
-	return fmt.Sprintf("declare the audit log broken at seq %d (%s: %s) and go on behind it", bad.Seq, bad.Cause, bad.Text)
+	switch {
+	case bad == nil && known.Signed > 0:
+		return fmt.Sprintf("declare that the audit log before this one, which the account had signed up to record %d, was taken away", known.Signed), nil
+	case bad == nil:
+		return "", api.Errorf(api.Usage, "the audit log is whole: there is no break to declare")
+	case bad.Cause == audit.Cut:
+		return "declare the audit log cut, records that the account has signed being missing at its end, and go on behind it", nil
+	}
+	return fmt.Sprintf("declare the audit log broken at seq %d (%s: %s) and go on behind it", bad.Seq, bad.Cause, bad.Text), nil
 }
 
 // sealLog declares the break under the account's key.
@@ -157,9 +228,9 @@ func sealLog(ctx context.Context, log *audit.Log, a *vault.Account) (api.AuditSe
 }
 
 func reportOf(r audit.Report) api.AuditReport {
-	out := api.AuditReport{OK: r.OK, Events: r.Events, Segments: r.Segments, Full: r.Full, Proved: r.Proved}
+	out := api.AuditReport{OK: r.OK, Events: r.Events, Segments: r.Segments, Full: r.Full, Proved: r.Proved, Signed: r.Signed}
 	if r.FirstBad != nil {
-		out.FirstBad = &api.AuditBad{Seq: r.FirstBad.Seq, Cause: string(r.FirstBad.Cause), Text: r.FirstBad.Text}
+		out.FirstBad = badOf(r.FirstBad)
 	}
 	if r.Break != nil {
 		declared := api.AuditDeclared{Seq: r.Break.Sealed}
@@ -169,4 +240,8 @@ func reportOf(r audit.Report) api.AuditReport {
 		out.Breaks = append(out.Breaks, declared)
 	}
 	return out
+}
+
+func badOf(bad *audit.Bad) *api.AuditBad {
+	return &api.AuditBad{Seq: bad.Seq, Cause: string(bad.Cause), Text: bad.Text}
 }

@@ -3,13 +3,17 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"warder/internal/api"
+	"warder/internal/audit"
 	"warder/internal/seal"
+	"warder/internal/state"
+	"warder/internal/vault"
 )
 
 // breakLog changes one byte of a record that was acknowledged.
@@ -77,21 +81,115 @@ func TestVerifyingWhatIsBroken(t *testing.T) {
 	s := newScene(t)
 	k := newKept(t)
 	k.account = s.account
-	d := &Daemon{audit: s.log, keep: k.keeper}
+	d := &Daemon{audit: s.log, keep: k.keeper, clock: k.hands.clock(), log: slog.New(slog.DiscardHandler)}
 	must(t, s.account.WithRoot(func(root seal.RootKey) error { return s.log.Checkpoint(root, s.account.ID()) }))
 	for range 3 {
 		s.do(person(), api.OpItemList, nil)
+	}
+	verify := func() api.AuditReport {
+		t.Helper()
+		reply, err := answers{d}.auditVerify(t.Context(), &api.Call{Op: api.OpAuditVerify, Peer: agent()})
+		must(t, err)
+		return reply.Output.(api.AuditReport)
+	}
+	if got := (answers{d}).auditStatus(); !got.OK || got.Checked != "" {
+		t.Errorf("before anybody looked: %+v", got)
+	}
+	verify()
+	if got := (answers{d}).auditStatus(); !got.OK || got.Checked == "" {
+		t.Errorf("verified: %+v", got)
 	}
 	breakLog(t, s)
 	for _, open := range []bool{true, false} {
 		if !open {
 			k.lock(lockAsked, nil)
 		}
-		reply, err := answers{d}.auditVerify(t.Context(), &api.Call{Op: api.OpAuditVerify, Peer: agent()})
-		must(t, err)
-		out := reply.Output.(api.AuditReport)
+		out := verify()
 		if out.OK || out.Full != open || out.FirstBad == nil || out.FirstBad.Seq != 1 || out.FirstBad.Cause != "tamper" {
 			t.Errorf("open %t: %+v, %+v", open, out, out.FirstBad)
 		}
+		if got := (answers{d}).auditStatus(); got.OK || got.FirstBad == nil || got.FirstBad.Seq != out.FirstBad.Seq || got.FirstBad.Cause != out.FirstBad.Cause || got.Hint == "" {
+			t.Errorf("open %t: status %+v", open, got)
+		}
+	}
+}
+
+// TestALogThatCanNotBeWritten: the status says where, why and what to do, and once it can be written the log says how much is
+// missing.
+func TestALogThatCanNotBeWritten(t *testing.T) {
+	s := newScene(t)
+	k := newKept(t)
+	d := &Daemon{opt: Options{State: filepath.Join(s.dir, "state")}, audit: s.log, keep: k.keeper, log: slog.New(slog.DiscardHandler)}
+	s.do(person(), api.OpItemList, nil)
+	key := filepath.Join(journal{d}.auditPlace(), "key")
+	must(t, os.Rename(key, key+"-away"))
+	must(t, os.Mkdir(key, 0o700))
+	if r := s.do(person(), api.OpItemList, nil); r.err == nil {
+		t.Fatal("something was done without a record")
+	}
+	d.mendAudit(t.Context()) // in vain
+	got := answers{d}.auditStatus()
+	if got.OK || !strings.Contains(got.Fault, journal{d}.auditPlace()) || got.Hint == "" {
+		t.Errorf("status %+v", got)
+	}
+	must(t, os.Remove(key))
+	must(t, os.Rename(key+"-away", key))
+	d.mendAudit(t.Context())
+	if got := (answers{d}).auditStatus(); !got.OK || got.Fault != "" {
+		t.Errorf("it works again: %+v", got)
+	}
+	if all := s.records(); all[len(all)-1].Event != eventResumed || string(all[len(all)-1].Data) == `{"lost":0}` {
+		t.Errorf("the log ends with %s %s", all[len(all)-1].Event, all[len(all)-1].Data)
+	}
+}
+
+// TestARotationIsSigned: the account signs the log's end when a segment was begun, not only when it is opened and locked.
+func TestARotationIsSigned(t *testing.T) {
+	places, err := state.CreateDir(filepath.Join(tempDir(t), "state"))
+	must(t, err)
+	t.Cleanup(func() { places.Close() })
+	logs, err := places.Create("audit")
+	must(t, err)
+	t.Cleanup(func() { logs.Close() })
+	log, err := audit.Open(logs, audit.Options{MaxSize: 2000, Generations: 1})
+	must(t, err)
+	t.Cleanup(func() { log.Close() })
+	d := &Daemon{audit: log, log: slog.New(slog.DiscardHandler)}
+	account, kit, err := vault.Create(vault.Config{
+		AccountDir: filepath.Join(tempDir(t), "account"), StateDir: places.Path(), KDF: seal.FloorKDF(), AuditHead: journal{d}.auditHead,
+	}, value(t, masterPassword))
+	must(t, err)
+	kit.Destroy()
+	t.Cleanup(account.Lock)
+	k := newKept(t)
+	k.account = account
+	signed := log.Status().Segment
+	newest := func() (seq uint64) {
+		for _, m := range marksOf(account) {
+			seq = max(seq, m.Seq)
+		}
+		return seq
+	}
+	for log.Status().Segment <= 1 {
+		journal{d}.note(t.Context(), eventStarted, nil, nil)
+		if log.Status().Segment <= 1 {
+			signed = journal{d}.signRotation(k.keeper, signed)
+		}
+	}
+	end, _ := log.Head()
+	if got := newest(); got >= end {
+		t.Fatalf("record %d of %d is signed already", got, end)
+	}
+	signed = journal{d}.signRotation(k.keeper, signed)
+	if got := newest(); got != end {
+		t.Errorf("record %d is signed, want %d", got, end)
+	}
+	journal{d}.note(t.Context(), eventStarted, nil, nil)
+	if again := (journal{d}).signRotation(k.keeper, signed); again != signed || newest() != end {
+		t.Errorf("signed again at %d without a rotation", newest())
+	}
+	k.lock(lockAsked, nil)
+	if (journal{d}).signRotation(k.keeper, 0) != 0 {
+		t.Error("a locked account signs")
 	}
 }

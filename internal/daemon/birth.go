@@ -119,7 +119,7 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 	log, now := journal(d), d.clock.moment()
 	k := &keeper{
 		clock: d.clock, idle: d.policy.idle, max: d.policy.max,
-		exists: o.exists, unattended: o.unattended, before: log.beforeLock,
+		exists: o.exists, unattended: o.unattended, fault: o.fault, before: log.beforeLock,
 		account: o.account, opened: now, last: now,
 	}
 	d.keep = k
@@ -156,5 +156,9 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 
 // started is the answer to a start.
 func (d birth) started(o *openedAccount) api.Started {
-	return api.Started{PID: ownPID(), Socket: d.opt.Socket, Account: d.keep.id, PasswordFile: o.file, StateCode: o.stateCode}
+	s := api.Started{PID: ownPID(), Socket: d.opt.Socket, Account: d.keep.id, PasswordFile: o.file, StateCode: o.stateCode}
+	if f := d.keep.fault; f != nil {
+		s.Locked, s.Hint = f.why, f.hint
+	}
+	return s
 }

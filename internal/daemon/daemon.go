@@ -43,6 +43,7 @@ type Daemon struct {
 	agents   agentsKnown // by whoever starts and then by the tick alone
 	audit    *audit.Log
 	held     atomic.Pointer[audit.Mark] // what the account has signed of the log and the log does not hold; nil usually
+	checked  atomic.Pointer[time.Time]  // when this daemon last verified all of the log
 	keep     *keeper
 	listener *api.Listener
 

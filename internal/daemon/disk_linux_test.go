@@ -53,6 +53,34 @@ func TestU_153_AFullDisk(t *testing.T) {
 	must(t, h.call(t, api.OpItemAdd, api.ItemAdd{Name: "after", Type: "login", Level: "use", Fields: field}, nil, newPassword(t)))
 }
 
+// TestU_153_AnUnattendedAccountOnAFullDisk stays locked, since its opening can't be recorded, and says so.
+func TestU_153_AnUnattendedAccountOnAFullDisk(t *testing.T) {
+	h := newHome(t)
+	mountSmall(t, h.state)
+	h.record(t, h.binary)
+	h.mustStart(t, api.OpStartCreate, api.StartCreate{Unattended: true})
+	h.stop(t)
+	free := fill(t, h.state)
+	started := h.mustStart(t, api.OpStart, nil)
+	s := h.status(t)
+	for name, text := range map[string]string{"start": started.Locked, "account": s.Account.Why, "log": s.Audit.Fault} {
+		if !strings.Contains(text, filepath.Join(h.state, "audit")) || !strings.Contains(text, syscall.ENOSPC.Error()) {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+	if s.Account.State != "locked" || s.Audit.OK || !strings.Contains(s.Audit.Hint, "make room") || s.Account.Hint != s.Audit.Hint {
+		t.Errorf("status: %+v, %+v", s.Account, s.Audit)
+	}
+	free()
+	h.stop(t)
+	if started := h.mustStart(t, api.OpStart, nil); started.Locked != "" {
+		t.Errorf("with room again: %s", started.Locked)
+	}
+	if s := h.status(t); s.Account.State != "unlocked" || !s.Audit.OK {
+		t.Errorf("with room again: %+v, %+v", s.Account, s.Audit)
+	}
+}
+
 // mountSmall puts a small file system at dir, where this machine lets the test.
 func mountSmall(t *testing.T, dir string) {
 	t.Helper()

@@ -1,6 +1,8 @@
 package daemon_test
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,10 +101,14 @@ func TestAnUnattendedLogBeginsAnew(t *testing.T) {
 	must(t, os.Rename(filepath.Join(h.state, "audit"), filepath.Join(h.state, "audit-old")))
 	h.mustStart(t, api.OpStart, nil)
 	var report api.AuditReport
-	must(t, h.call(t, api.OpAuditVerify, nil, &report))
-	s := h.status(t)
-	if !report.OK || !report.Full || !s.Audit.OK || len(s.Warnings) == 0 {
-		t.Errorf("the log: %+v, %+v; %q", report, report.FirstBad, s.Warnings)
+	for range 2 { // it is not forgotten with the daemon that found it
+		must(t, h.call(t, api.OpAuditVerify, nil, &report))
+		s := h.status(t)
+		if !report.OK || !report.Full || report.Signed == 0 || !s.Audit.OK || s.Audit.Signed != report.Signed {
+			t.Errorf("the log: %+v, %+v; status %+v", report, report.FirstBad, s.Audit)
+		}
+		h.stop(t)
+		h.mustStart(t, api.OpStart, nil)
 	}
 	h.requireEvent(t, "audit.begun_anew")
 
@@ -112,5 +118,70 @@ func TestAnUnattendedLogBeginsAnew(t *testing.T) {
 	must(t, h.call(t, api.OpAuditVerify, nil, &report))
 	if report.OK || !strings.Contains(report.Hint, filepath.Join(h.state, "audit")) {
 		t.Errorf("broken: %+v", report)
+	}
+}
+
+// TestDamageIsNotForgotten changes a record under a daemon that runs. From when somebody verifies until a person declares it,
+// status says so: with the account locked, by another daemon, and by one that never opened it.
+func TestDamageIsNotForgotten(t *testing.T) {
+	h := newHome(t)
+	unlock := readOnce(t, h)
+	unlock()
+	files, err := filepath.Glob(filepath.Join(h.state, "audit", "*.jsonl"))
+	must(t, err)
+	f, err := os.OpenFile(files[0], os.O_RDWR, 0)
+	must(t, err)
+	text, err := os.ReadFile(files[0])
+	must(t, err)
+	at := bytes.Index(text, []byte(`"item.list"`))
+	_, err = f.WriteAt([]byte(`"item.lisT"`), int64(at))
+	must(t, errors.Join(err, f.Close()))
+	bad := uint64(1 + bytes.Count(text[:at], []byte("\n")))
+
+	var report api.AuditReport
+	must(t, h.call(t, api.OpAuditVerify, nil, &report))
+	want := func(when string) {
+		t.Helper()
+		if s := h.status(t).Audit; s.OK || s.FirstBad == nil || s.FirstBad.Seq != bad || s.FirstBad.Cause != "tamper" {
+			t.Errorf("%s: %+v, %+v; want tamper at %d", when, s, s.FirstBad, bad)
+		}
+	}
+	want("verified")
+	must(t, h.call(t, api.OpLock, nil, nil))
+	want("locked")
+	h.stop(t)
+	h.mustStart(t, api.OpStart, nil)
+	want("another daemon, locked")
+	unlock()
+	want("another daemon, unlocked")
+}
+
+// TestAnUnattendedAccountThatDoesNotOpen says why to whoever starts the daemon, in status, and in what needs the account.
+func TestAnUnattendedAccountThatDoesNotOpen(t *testing.T) {
+	h := newHome(t)
+	_, _, err := h.start(t, api.OpStartCreate, api.StartCreate{Unattended: true})
+	must(t, err)
+	want := func(started api.Started, parts ...string) {
+		t.Helper()
+		s := h.status(t).Account
+		told := h.call(t, api.OpItemList, nil, nil)
+		for _, part := range parts {
+			if !strings.Contains(started.Locked, part) || !strings.Contains(s.Why, part) || !strings.Contains(told.Error(), part) {
+				t.Errorf("%q is missing: started %+v, status %+v, told %v", part, started, s, told)
+			}
+		}
+		if s.State != "locked" || s.Hint == "" || started.Hint != s.Hint || codeOf(told) != api.Locked {
+			t.Errorf("started %+v, status %+v, told %v", started, s, told)
+		}
+	}
+	h.stop(t)
+	password := filepath.Join(h.state, "unattended", "password")
+	must(t, os.Rename(password, password+"-away"))
+	must(t, os.WriteFile(password, []byte("another"), 0o600))
+	want(h.mustStart(t, api.OpStart, nil), password)
+	h.stop(t)
+	must(t, os.Rename(password+"-away", password))
+	if started := h.mustStart(t, api.OpStart, nil); started.Locked != "" || h.status(t).Account.Why != "" {
+		t.Errorf("it is open: %+v, %+v", started, h.status(t).Account)
 	}
 }

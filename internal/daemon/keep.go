@@ -24,6 +24,8 @@ type keeper struct {
 	exists     bool   // there is an account
 	id         string // of the account; "" if it was never open
 	unattended bool   // opened without a person, who could unlock it again: it has no time limits
+	// fault is why an unattended account did not open with this daemon; nil if it did. It is set before anybody else sees it.
+	fault *startFault
 	// before is called with the open account when it is about to be locked, under mu.
 	before func(a *vault.Account, reason string, by *client)
 
@@ -32,6 +34,9 @@ type keeper struct {
 	account      *vault.Account
 	opened, last moment // when it was unlocked, and when a person last acted
 }
+
+// startFault is why an unattended account did not open, and what to do about it.
+type startFault struct{ why, hint string }
 
 // get is the unlocked account. An error is an [*api.Error] of code Locked or NoAccount.
 func (k *keeper) get() (*vault.Account, error) {
@@ -43,6 +48,8 @@ func (k *keeper) get() (*vault.Account, error) {
 		return k.account, nil
 	case !k.exists:
 		return nil, api.Errorf(api.NoAccount, "there is no account on this device")
+	case k.fault != nil:
+		return nil, api.Errorf(api.Locked, "the unattended account is locked: %s", k.fault.why).WithHint(k.fault.hint)
 	case k.unattended:
 		return nil, api.Errorf(api.Locked, "the account is locked").WithHint("it is unattended and opens with the daemon: warder daemon restart")
 	}
@@ -112,6 +119,9 @@ func (k *keeper) status() (status api.AccountStatus, findings []vault.Finding) {
 	status = api.AccountStatus{State: "none", ID: k.id, Unattended: k.unattended}
 	if k.exists {
 		status.State = "locked"
+	}
+	if k.fault != nil {
+		status.Why, status.Hint = k.fault.why, k.fault.hint
 	}
 	if k.account == nil {
 		return status, nil

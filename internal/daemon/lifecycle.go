@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"warder/internal/audit"
@@ -23,7 +24,7 @@ const (
 	eventUnlocked  = "account.unlocked"
 	eventRecovered = "account.recovered"
 	eventLocked    = "account.locked"
-	eventBegunAnew = "audit.begun_anew" // the log of an unattended account was taken away
+	eventResumed   = "audit.resumed" // the log can be written again; how many events were lost
 )
 
 // auditDirName is the folder of the audit log in the state directory.
@@ -73,10 +74,12 @@ func (d journal) resume(ctx context.Context, o *openedAccount) {
 		}
 	}
 	if seq, _ := d.audit.Head(); o.unattended && seq == 0 && newest.Seq > 0 {
-		// Nobody can declare anything here: whoever takes the whole log away has it begin anew, which is noted.
+		// Nobody can declare anything here: whoever takes the whole log away has it begin anew, which its first record tells,
+		// and status and verifying ever after.
 		_ = d.seal(o.account, nil)
-		d.warn("the audit log was taken away at record %d and begins anew", newest.Seq)
-		d.note(ctx, eventBegunAnew, nil, map[string]any{"signed": newest.Seq})
+		if err := (audit.Witness{Log: d.audit}).BeginAnew(newest.Seq); err != nil {
+			d.log.LogAttrs(ctx, slog.LevelWarn, "that the audit log begins anew is not recorded yet", slog.String("cause", err.Error()))
+		}
 		return
 	}
 	err := d.seal(o.account, marks)
@@ -121,7 +124,7 @@ func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
 	d.keep.account = nil
 	o.account.Lock()
 	if o.unattended {
-		d.warn("the unattended account stays locked, since its opening could not be recorded: %v", err)
+		d.keep.fault = &startFault{fmt.Sprintf("its opening could not be recorded in %s: %v", d.auditPlace(), err), d.faultHint(err)}
 		return nil
 	}
 	return placeError("the audit log", err)

@@ -19,7 +19,6 @@ func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
 		return nil, err
 	}
 	account, findings := d.keep.status()
-	log := d.audit.Status()
 	wishes(d).loadSettings() // what is said of config.toml is true now
 	d.mu.Lock()
 	warnings, pending := slices.Concat(d.warnings, d.settingsWarnings), d.policy.pending+d.tablesPending
@@ -27,12 +26,6 @@ func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
 	other := d.isRecorded()
 	if other != "" {
 		warnings = append(warnings, other)
-	}
-	if log.Stopped != nil {
-		warnings = append(warnings, "nothing can be recorded, so nothing is lent: "+log.Stopped.Error())
-	}
-	if log.Damage != "" {
-		warnings = append(warnings, "the audit log was damaged: "+log.Damage+"; see what it is: warder audit verify")
 	}
 	s := api.Status{
 		Daemon: api.DaemonStatus{
@@ -42,7 +35,7 @@ func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
 		},
 		Account:       account,
 		Findings:      []api.Finding{},
-		Audit:         api.AuditStatus{Seq: log.Seq, OK: log.Stopped == nil && log.Damage == ""},
+		Audit:         d.auditStatus(),
 		Memory:        string(secret.MemoryKind()),
 		PolicyPending: pending,
 		Warnings:      append([]string{}, warnings...),

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"warder/internal/audit"
 )
 
 // tickTime is how late an account whose time is over may be locked. An act after that time finds it locked in any case.
@@ -16,6 +18,7 @@ func (d *Daemon) watchTime(k *keeper) (end func() error) {
 	return inBackground(func(ctx context.Context) {
 		ticker := time.NewTicker(tickTime)
 		defer ticker.Stop()
+		signed := d.audit.Status().Segment // by keepAccount
 		for {
 			select {
 			case <-ctx.Done():
@@ -23,20 +26,47 @@ func (d *Daemon) watchTime(k *keeper) (end func() error) {
 			case <-ticker.C:
 				k.tick()
 				wishes{d}.reload(k)
-				d.mendAudit()
+				d.mendAudit(ctx)
+				signed = journal{d}.signRotation(k, signed)
 			}
 		}
 	})
 }
 
-// mendAudit begins the log anew where it has stopped. As long as it stops nothing is lent.
-func (d *Daemon) mendAudit() {
-	if d.audit.Status().Stopped == nil {
+// mendAudit tries whether a log can be written again that could not, and records how much it has missed. As long as it can't
+// nothing is lent.
+func (d *Daemon) mendAudit(ctx context.Context) {
+	s := d.audit.Status()
+	if s.Stopped == nil && s.Failing == nil {
 		return
 	}
-	if err := d.audit.Reopen(); err != nil {
-		d.log.LogAttrs(context.Background(), slog.LevelWarn, "the audit log does not work yet", slog.String("cause", err.Error()))
+	var err error
+	if s.Stopped != nil {
+		err = d.audit.Reopen()
 	}
+	if err == nil {
+		_, err = d.audit.Append(ctx, audit.Record{Event: eventResumed, Data: dataOf(map[string]any{"lost": s.Lost})})
+	}
+	if err != nil {
+		d.log.LogAttrs(ctx, slog.LevelWarn, "the audit log does not work yet", slog.String("cause", err.Error()))
+	}
+}
+
+// signRotation signs the log's end into the account after a rotation. The signed head would otherwise come to lie in a segment
+// that is rotated away while the account stays open, and then proves nothing of what is left. It is done from here, not from
+// the rotation itself: that happens under the log's lock, which is taken after the account's. It returns the segment that was
+// signed last.
+func (d journal) signRotation(k *keeper, signed uint64) uint64 {
+	now := d.audit.Status().Segment
+	if now == signed {
+		return signed
+	}
+	a, err := k.get()
+	if err != nil {
+		return signed // the next opening signs
+	}
+	d.signHead(a)
+	return now
 }
 
 // inBackground runs f until the returned function is called, which waits for it.
