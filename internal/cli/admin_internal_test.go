@@ -37,6 +37,99 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestStatusTellsOfTheLog: what is known of the log stands in status and doctor, each with what to do, and status ends with 8
+// where it is wrong.
+func TestStatusTellsOfTheLog(t *testing.T) {
+	damage := &api.AuditBad{Seq: 17, Cause: "tamper", Text: "its MAC is wrong"}
+	for name, row := range map[string]struct {
+		audit  api.AuditStatus
+		status int
+		says   []string
+		doctor string
+	}{
+		"not checked": {api.AuditStatus{Seq: 3, OK: true}, 0, []string{"3 events; not verified"}, "ok       audit log: 3 events, nothing is known to be wrong; not checked since"},
+		"checked":     {api.AuditStatus{Seq: 3, OK: true, Checked: "2026-11-30T08:00:00Z"}, 0, []string{"verified at 2026-11-30T08:00:00Z"}, "ok       audit log: 3 events, whole when"},
+		"damaged": {
+			api.AuditStatus{Seq: 30, FirstBad: damage, Hint: "warder audit seal"},
+			8,
+			[]string{"damaged at seq 17 (tamper: its MAC is wrong)", "warder audit seal"},
+			"broken   audit log: 30 events; damaged at seq 17",
+		},
+		"not to be written": {
+			api.AuditStatus{Seq: 30, Fault: "nothing can be recorded in /x/audit: no space left on device", Hint: "make room"},
+			8,
+			[]string{"nothing can be recorded in /x/audit: no space", "make room"},
+			"broken   audit log: 30 events; nothing can be recorded",
+		},
+		"begun anew": {api.AuditStatus{Seq: 30, OK: true, Signed: 4711}, 0, []string{"signed up to record 4711, was taken away"}, "limited  audit log: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running()
+			s.Audit = row.audit
+			f := newFake(t, answers{api.OpStatus: reply(s), api.OpWhoami: reply(api.Whoami{Verdict: "agent", Why: "a test"})})
+			f.setUp()
+			f.run("", "status").want(t, row.status, row.says...)
+			f.run("", "status", "--json").want(t, row.status)
+			said := f.run("", "doctor")
+			said.want(t, said.status, row.doctor)
+			if strings.Contains(said.out, "settings: ") {
+				t.Errorf("doctor takes it for a setting: %s", said.out)
+			}
+		})
+	}
+}
+
+// TestUnattendedAndLocked: why an unattended account does not open is told by the command that starts the daemon, by restart,
+// which fails, by status and by doctor.
+func TestUnattendedAndLocked(t *testing.T) {
+	const why, hint = "its opening could not be recorded in /x/audit: no space left on device", "make room on that disk"
+	s := running()
+	s.Account = api.AccountStatus{State: accountLocked, Unattended: true, Why: why, Hint: hint}
+	world := func() *fake {
+		f := newWorld(t)
+		f.setUp()
+		f.base.launch = func(context.Context, order) (api.Started, []secret.Value, error) {
+			f.serve(map[string]api.Op{
+				api.OpStatus: {Call: func(_ context.Context, call *api.Call) (*api.Reply, error) { return reply(s)(call) }},
+				api.OpWhoami: {Call: func(context.Context, *api.Call) (*api.Reply, error) { return &api.Reply{Output: api.Whoami{}}, nil }},
+				api.OpAuditVerify: {Call: func(context.Context, *api.Call) (*api.Reply, error) {
+					return &api.Reply{Output: api.AuditReport{OK: true}}, nil
+				}},
+			})
+			return api.Started{PID: 7, Locked: why, Hint: hint}, nil, nil
+		}
+		return f
+	}
+	f := world()
+	f.run("", "daemon", "restart").want(t, 6, "runs as pid 7", "error[locked]", why, "hint: "+hint)
+	f.run("", "status").want(t, 0, "locked, unattended: "+why, hint)
+	f.run("", "doctor").want(t, 1, "broken   account: ", why, "-> "+hint)
+	world().run("", "audit", "verify").want(t, 0, "warning: ", why, hint, "whole")
+}
+
+// TestDoctorLooksAtTheLog where no daemon runs that would tell.
+func TestDoctorLooksAtTheLog(t *testing.T) {
+	f := newWorld(t)
+	f.setUp()
+	log := filepath.Join(f.home, "state", "audit")
+	if said := f.run("", "doctor"); strings.Contains(said.out, "audit log") {
+		t.Errorf("no log, and yet: %s", said.out)
+	}
+	if err := os.Mkdir(log, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	said := f.run("", "doctor")
+	said.want(t, said.status, "ok       audit log: "+log)
+	segment := filepath.Join(log, "0000000000000001.jsonl")
+	if err := os.WriteFile(segment, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(segment, filepath.Join(f.home, "another name")); err != nil { // it could be written by that, too
+		t.Fatal(err)
+	}
+	f.run("", "doctor").want(t, 1, "broken   audit log: no daemon can start", "0000000000000001.jsonl")
+}
+
 func TestStatusWithoutDaemon(t *testing.T) {
 	f := newWorld(t)
 	f.run("", "status").want(t, 0, "not running", "none: warder setup")

@@ -50,6 +50,9 @@ func printReport(env *Env, report *api.AuditReport) error {
 	for _, declared := range report.Breaks {
 		fmt.Fprintf(env.Out, "declared break at seq %d: %s\n", declared.Seq, printable(declared.Text))
 	}
+	if report.Signed > 0 {
+		fmt.Fprintln(env.Out, begunAnew(report.Signed))
+	}
 	if bad := report.FirstBad; bad != nil {
 		fmt.Fprintf(env.Out, "%s at seq %d: %s: %s\n", env.paint(red, "broken"), bad.Seq, printable(bad.Cause), printable(bad.Text))
 		hint := "To keep the broken part as evidence and go on: warder audit seal"

@@ -251,6 +251,7 @@ func restart(ctx context.Context, env *Env, asJSON bool) error {
 		// Another command was quicker, which is as good if it started the same.
 		if s, asked := r.status(ctx); asked == nil && s.Daemon.Running && s.Daemon.SameBinary {
 			started.PID, err = s.Daemon.PID, nil
+			started.Locked, started.Hint = s.Account.Why, s.Account.Hint
 		}
 	}
 	if err != nil {
@@ -260,7 +261,20 @@ func restart(ctx context.Context, env *Env, asJSON bool) error {
 		return printJSON(env.Out, daemonChange{true, true, started.PID})
 	}
 	_, err = fmt.Fprintf(env.Out, "the daemon runs as pid %d\n", started.PID)
-	return err
+	switch {
+	case err != nil:
+		return err
+	case started.Locked != "":
+		return notOpened(started)
+	case r.install != nil && r.install.Unattended && !hasPasswordFile(r):
+		return staysLocked(r, &api.Status{})
+	}
+	return nil
+}
+
+// notOpened is the failure of a start that left an unattended account locked.
+func notOpened(started api.Started) error {
+	return api.Errorf(api.Locked, "the unattended account stays locked: %s", started.Locked).WithHint(started.Hint)
 }
 
 // hasEnded reports whether a daemon that listens no more has written its last,

@@ -3,11 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/state"
 )
 
 // daemon looks at the installation and at the daemon, if one runs.
@@ -45,9 +49,11 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	case errors.Is(err, frame.ErrNotRunning) || err == nil && !s.Daemon.Running:
 		c.ok(name, "it does not run; the next command that needs it starts it")
 		checkWarnings(c, s.Warnings)
+		lookAtLog(c, filepath.Join(r.places.State.Path, "audit"))
 		return
 	case err != nil:
 		c.broken(name, "see what holds its place: warder daemon status", "%v", err)
+		lookAtLog(c, filepath.Join(r.places.State.Path, "audit"))
 		return
 	case !s.Daemon.SameBinary:
 		c.limited(name, "warder daemon restart", "pid %d runs another program than the recorded one", s.Daemon.PID)
@@ -64,9 +70,10 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	if len(s.Findings) > 0 {
 		c.broken("account", "warder repair", "%s in its files", plural(len(s.Findings), "finding"))
 	}
-	if !s.Audit.OK {
-		c.broken("audit", "warder audit verify", "the log is not whole")
+	if s.Account.Why != "" {
+		c.broken("account", s.Account.Hint, "it is unattended and stays locked: %s", s.Account.Why)
 	}
+	judgeLog(c, &s)
 	checkWarnings(c, s.Warnings)
 }
 
@@ -75,6 +82,72 @@ func checkWarnings(c *checkup, texts []string) {
 	for _, w := range texts {
 		c.limited("settings", "warder config list", "%s", w)
 	}
+}
+
+// judgeLog judges the log by what its daemon knows.
+func judgeLog(c *checkup, s *api.Status) {
+	const name = "audit log"
+	switch a := &s.Audit; {
+	case !a.OK:
+		do := a.Hint
+		if do == "" {
+			do = "see what it is: warder audit verify"
+		}
+		c.broken(name, do, "%s", auditText(a))
+	case a.Signed > 0:
+		do := "find out who removed it, then declare it: warder audit seal"
+		if s.Account.Unattended {
+			do = "find out who removed it; this line stays, since nobody can declare it for an unattended account"
+		}
+		c.limited(name, do, "%s; %s", auditText(a), begunAnew(a.Signed))
+	case a.Checked == "":
+		c.ok(name, "%d events, nothing is known to be wrong; not checked since %s: warder audit verify", a.Seq, s.Daemon.Started)
+	default:
+		c.ok(name, "%d events, whole when it was checked at %s", a.Seq, a.Checked)
+	}
+}
+
+// lookAtLog tries whether a daemon could write the log, where none runs that would tell. It writes nothing.
+func lookAtLog(c *checkup, path string) {
+	const name = "audit log"
+	dir, err := state.OpenDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return // the first daemon makes it
+	}
+	if err == nil {
+		defer func() { _ = dir.Close() }()
+		err = appendable(dir)
+	}
+	if err == nil {
+		c.ok(name, "%s can be written; whether it is whole a daemon tells: warder audit verify", path)
+		return
+	}
+	do := state.Hint(err)
+	if do == "" {
+		do = "see who may write there: ls -la " + shellWords(path)
+	}
+	c.broken(name, do, "no daemon can start, since it can't record anything: %v", err)
+}
+
+// appendable tries to open what a daemon would open for writing: the key and the newest segment.
+func appendable(dir *state.Dir) error {
+	names, err := dir.List()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Backward(names) {
+		if name != "key" && !strings.HasSuffix(name, ".jsonl") {
+			continue
+		}
+		f, err := dir.OpenAppend(name)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil || name != "key" {
+			return err
+		}
+	}
+	return nil
 }
 
 // caller says whom this shell is taken for.

@@ -111,10 +111,13 @@ func (r *reach) startAlone(ctx context.Context) (*api.Client, error) {
 	if !errors.Is(err, frame.ErrNotRunning) {
 		return conn, err
 	}
-	_, got, err := r.launch(ctx, order{op: api.OpStart})
+	started, got, err := r.launch(ctx, order{op: api.OpStart})
 	frame.DestroyAll(got)
 	if err != nil && codeOf(err) != api.Exists {
 		return nil, err
+	}
+	if started.Locked != "" { // an operation that needs no account does not fail by it
+		warn(r.env.Err, "%v: %s", notOpened(started), started.Hint)
 	}
 	return api.Dial(ctx, r.dialer)
 }

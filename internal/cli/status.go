@@ -134,13 +134,12 @@ func printStatus(env *Env, s *api.Status) error {
 		rows.add("daemon", "not running; the next command that needs it starts it")
 	}
 	rows.add("account", accountText(s))
+	if s.Account.Hint != "" {
+		rows.add("", s.Account.Hint)
+	}
 	rows.add("memory", memoryText(s.Memory))
 	if s.Daemon.Running {
-		audit := fmt.Sprintf("%d events", s.Audit.Seq)
-		if !s.Audit.OK {
-			audit += "; it is broken: warder audit verify"
-		}
-		rows.add("audit", audit)
+		auditRows(&rows, &s.Audit)
 	}
 	if s.PolicyPending > 0 {
 		rows.add("policy", fmt.Sprintf("%s wait for 'warder policy accept'", plural(s.PolicyPending, "change")))
@@ -160,6 +159,41 @@ func printStatus(env *Env, s *api.Status) error {
 	return rows.print(env.Out)
 }
 
+// auditRows tells of the log: how long it is, what is wrong with it, and what to do.
+func auditRows(rows *columns, a *api.AuditStatus) {
+	rows.add("audit", auditText(a))
+	if a.Signed > 0 {
+		rows.add("", begunAnew(a.Signed))
+	}
+	if !a.OK && a.Hint != "" {
+		rows.add("", a.Hint)
+	}
+}
+
+// auditText is what is known of the log.
+func auditText(a *api.AuditStatus) string {
+	text := fmt.Sprintf("%d events", a.Seq)
+	if bad := a.FirstBad; bad != nil {
+		text += fmt.Sprintf("; damaged at seq %d (%s: %s)", bad.Seq, bad.Cause, bad.Text)
+	}
+	switch {
+	case a.Fault != "":
+		return text + "; " + a.Fault
+	case !a.OK && a.FirstBad == nil:
+		return text + "; it is broken: warder audit verify"
+	case !a.OK:
+		return text
+	case a.Checked == "":
+		return text + "; not verified since this daemon started"
+	}
+	return text + "; verified at " + a.Checked
+}
+
+// begunAnew says that the log is not the account's first.
+func begunAnew(signed uint64) string {
+	return fmt.Sprintf("it began anew: the log before it, which the account had signed up to record %d, was taken away", signed)
+}
+
 func startedBy(s *api.Status) string {
 	who := s.Daemon.StartedBy
 	if len(s.Daemon.Chain) > 0 {
@@ -176,6 +210,8 @@ func accountText(s *api.Status) string {
 	switch {
 	case s.Account.State == accountNone:
 		return "none: warder setup"
+	case s.Account.State == accountLocked && s.Account.Why != "":
+		return "locked, unattended: " + s.Account.Why
 	case s.Account.State == accountLocked && s.Account.Unattended:
 		return "locked, unattended"
 	case s.Account.State == accountLocked:

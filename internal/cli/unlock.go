@@ -99,13 +99,16 @@ func (o *unlocking) unattended(ctx context.Context, r *reach) error {
 		return err
 	}
 	if s.Account.State != accountUnlocked {
-		return staysLocked(r)
+		return staysLocked(r, &s)
 	}
 	return o.print(r.env, "unlocked (unattended)")
 }
 
 // staysLocked says why an unattended account does not open.
-func staysLocked(r *reach) error {
+func staysLocked(r *reach, s *api.Status) error {
+	if s.Account.Why != "" {
+		return notOpened(api.Started{Locked: s.Account.Why, Hint: s.Account.Hint})
+	}
 	if !hasPasswordFile(r) {
 		return api.Errorf(api.Locked, "the unattended account stays locked: %s", passwordMissing(r)).
 			WithHint("put that file back; if it is lost, a person opens the account with the recovery kit: warder unlock --recovery")
