@@ -366,7 +366,7 @@ func TestAudit(t *testing.T) {
 		return send(json.RawMessage(record))
 	}
 	f.serve(map[string]api.Op{api.OpAuditTail: {Stream: stream}, api.OpAuditShow: {Stream: stream}})
-	f.run("", "audit", "tail", "-n", "5").want(t, 0, "7  2026-11-30T09:00:00.000Z  agent claude  permission.decided  item.show  (a closed item)  deny  no\ufffd[2J\n")
+	f.run("", "audit", "tail", "-n", "5").want(t, 0, "7  2026-11-30T09:00:00.000Z  agent claude  permission.decided  item.show  (a closed item, sealed:AAAA)  deny  no\ufffd[2J\n")
 	if diff := cmp.Diff(`{"n":5}`, f.last().input); diff != "" {
 		t.Error(diff)
 	}
@@ -375,6 +375,14 @@ func TestAudit(t *testing.T) {
 	}
 	f.run("", "audit", "show", "i1").want(t, 0, "seq        7\n", `data       {"n":1}`, "principal  {")
 	f.run("", "audit", "tail", "-n", "-1").want(t, 2, "not negative")
+	f.run("", "audit", "tail", "-n", "999999").want(t, 0, "permission.decided")
+	long := `{"seq":8,"item":".sealed:` + strings.Repeat("Ab3+", 180) + `"}`
+	f = newWorld(t)
+	show := func(_ context.Context, _ *api.Call, send func(any) error) error { return send(json.RawMessage(long)) }
+	f.serve(map[string]api.Op{api.OpAuditShow: {Stream: show}})
+	if s := f.run("", "audit", "show", "8"); s.out != "seq   8\nitem  (a closed item, sealed:Ab3+Ab3+)\n\n" {
+		t.Errorf("printed %q", s.out)
+	}
 }
 
 func TestAuditVerify(t *testing.T) {

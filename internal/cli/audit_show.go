@@ -47,6 +47,9 @@ func printRecord(env *Env, raw json.RawMessage) error {
 		if json.Unmarshal(members[name], &plain) == nil {
 			text = plain
 		}
+		if name == "item" {
+			text = shownItem(text)
+		}
 		rows.add(name, text)
 	}
 	if err := rows.print(env.Out); err != nil {

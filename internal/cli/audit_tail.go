@@ -74,10 +74,15 @@ func printRecordLine(env *Env, raw json.RawMessage) error {
 	return err
 }
 
-// shownItem is an item's name, or a word for one that is sealed.
+// shownItem is an item's name. One that is sealed, which for a person the daemon
+// opens while the account is unlocked, is a word and as much of the box as finds
+// the record again in the output of --json: it has 700 characters that say
+// nothing, and another one in each record of the same item.
 func shownItem(item string) string {
-	if strings.HasPrefix(item, ".sealed:") {
-		return "(a closed item)"
+	const prefix, enough = ".sealed:", 8
+	box, sealed := strings.CutPrefix(item, prefix)
+	if !sealed {
+		return item
 	}
-	return item
+	return "(a closed item, sealed:" + box[:min(enough, len(box))] + ")"
 }

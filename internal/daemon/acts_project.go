@@ -26,7 +26,6 @@ func planProjectList(r *request) (*act, error) {
 			}
 		}
 	}
-	r.facts["count"] = len(out.Projects)
 	return answer("list projects", out), nil
 }
 

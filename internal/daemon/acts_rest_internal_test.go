@@ -205,7 +205,7 @@ func TestAuditTailBehindARotation(t *testing.T) {
 	for range 30 {
 		s.ok(s.do(person(), api.OpItemList, api.ItemListIn{}), nil)
 	}
-	all := s.do(person(), api.OpAuditTail, api.AuditTail{N: 1000})
+	all := s.do(person(), api.OpAuditTail, api.AuditTail{N: 1 << 40}) // all there are
 	s.ok(all, nil)
 	if n := strings.Count(string(all.json), "\n"); n < 3 || n > 60 {
 		t.Errorf("%d records are kept", n)
@@ -216,6 +216,19 @@ func TestAuditTailBehindARotation(t *testing.T) {
 		t.Errorf("%d records, want 2", n)
 	}
 	s.refused(s.do(person(), api.OpAuditShow, api.AuditShow{ID: "1"}), api.NotFound)
+}
+
+// TestTheLogCountsNoItems: agents read the log, so it does not tell how many items or projects a person's list had.
+func TestTheLogCountsNoItems(t *testing.T) {
+	s := newScene(t)
+	s.add(person(), "hidden", "none", token)
+	for _, op := range []string{api.OpItemList, api.OpProjectList} {
+		s.ok(s.do(person(), op, nil), nil)
+		all := s.records()
+		if last := all[len(all)-1]; last.Event != eventCompleted || last.Tool != op || last.Data != nil {
+			t.Errorf("%s leaves %s %s %s", op, last.Event, last.Tool, last.Data)
+		}
+	}
 }
 
 // TestAuditFollow: what comes is sent until the client goes.

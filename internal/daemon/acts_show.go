@@ -49,7 +49,6 @@ func planItemList(r *request) (*act, error) {
 	slices.SortStableFunc(out.Items, func(a, b api.ItemRow) int {
 		return strings.Compare(a.Vault+"/"+a.Name, b.Vault+"/"+b.Name)
 	})
-	r.facts["count"] = len(out.Items)
 	return answer("list items", out), nil
 }
 
