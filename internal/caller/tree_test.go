@@ -39,6 +39,7 @@ type step struct {
 	Swap   string // exchanges its program file for another of that name
 	Exec   bool   // becomes the next step and does not start it
 	Orphan bool   // the next step's parent ends at once
+	Leaves bool   // the next step is a daemon's: fork, setsid, fork, and the one between ends
 	Script bool   // it is a copy of script(1): the next step gets a terminal of its own
 	Sealed bool   // its program file may be run and not be read, which hides the process
 	Alone  bool   // starts nothing but its judge
@@ -157,7 +158,7 @@ func (p plan) run(path string, i int) error {
 	if err := s.disguise(p); err != nil {
 		return err
 	}
-	for i > 0 && p.Steps[i-1].Orphan && os.Getppid() != 1 {
+	for i > 0 && (p.Steps[i-1].Orphan || p.Steps[i-1].Leaves) && os.Getppid() != 1 {
 		runtime.Gosched()
 	}
 	if s.Judge == nil {
@@ -192,8 +193,11 @@ func (p plan) next(path string, i int) error {
 	switch {
 	case s.Exec:
 		return syscall.Exec(cmd.Path, cmd.Args, cmd.Env)
-	case s.Orphan:
+	case s.Orphan, s.Leaves:
 		cmd.Args[len(cmd.Args)-1] += "-middle"
+		if s.Leaves {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		}
 		if err := cmd.Run(); err != nil {
 			return err
 		}

@@ -241,6 +241,8 @@ func TestS2_31_realPersons(t *testing.T) {
 		{"a new session", []step{root, console, shell, leaf.but(func(s *step) { s.Via = []string{"setsid", "--fork", "--wait"} })}, isUnknown("no controlling terminal")},
 		{"an orphan in the same session", []step{root, console, shell.but(func(s *step) { s.Orphan = true }), leaf}, isUnknown("leader of its session")},
 		{"an orphan's shell", []step{root, console, shell.but(func(s *step) { s.Orphan = true }), {Name: "zsh"}, leaf}, isUnknown("above the shell")},
+		{"a double fork", []step{root, console, shell.but(func(s *step) { s.Leaves = true }), leaf}, isUnknown("no controlling terminal")},
+		{"a double fork below a shell", []step{root, console, shell.but(func(s *step) { s.Leaves = true }), {Name: "zsh"}, leaf}, isUnknown("no controlling terminal")},
 		{"a hidden program", []step{root, console, shell, program.but(hides), leaf}, isUnknown("can't be read")},
 		{"a hidden caller", []step{root, console, shell, leaf.but(hides)}, isUnknown("can't be read")},
 		{"a hidden lease holder", []step{root, console, shell, {Name: "warder", Hide: true, Holds: true}, leaf}, isPerson("")},
@@ -255,6 +257,8 @@ func TestS2_31_realAgents(t *testing.T) {
 	node := func(script string, options ...string) step {
 		return step{Name: "node", Argv: append(append([]string{"node"}, options...), script)}
 	}
+	leaves := func(s *step) { s.Leaves = true }
+	marked := func(s *step) { s.Env = []string{"CLAUDECODE=1"} }
 	second := isAgent("codex")
 	second.depth = 2
 	runTrees(t, []tree{
@@ -268,6 +272,9 @@ func TestS2_31_realAgents(t *testing.T) {
 		{"a shell that became it", []step{root, console, shell.but(func(s *step) { s.Exec = true }), agentic, shell, leaf}, isAgent("claude")},
 		{"a script that is gone on", []step{root, console, shell, node("server.js"), leaf}, isPerson("")},
 		{"hidden", []step{root, console, shell, agentic.but(func(s *step) { s.Hide = true }), shell, leaf}, isAgent("claude")},
+		{"a double fork", []step{root, console, shell, agentic.but(leaves), shell, leaf}, isUnknown("no controlling terminal")},
+		{"a double fork with its marks", []step{root, console, shell, agentic.but(leaves), shell.but(marked), leaf}, isAgent("claude")},
+		{"a double fork into a terminal of its own", []step{root, console, shell, agentic.but(leaves), program, {Name: "script", Script: true}, shell, leaf}, isUnknown("above the shell")},
 		{"its program deleted", []step{root, console, shell, agentic.but(func(s *step) { s.Delete = true }), shell, leaf}, isAgent("claude")},
 		{"its program replaced", []step{root, console, shell, agentic.but(func(s *step) { s.Swap = "newer" }), shell, leaf}, isAgent("claude")},
 		{"with the first argument of a shell", []step{root, console, shell, agentic.but(func(s *step) { s.Argv = []string{"-bash"} }), leaf}, isAgent("claude")},
