@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,12 +22,16 @@ func ordinaryUser() person.Options {
 	return person.Options{}
 }
 
-// readAll lets the reader read a process and folders of the world.
+// readAll lets the reader read a process and folders of the world, and look for
+// the values in every form of testkit's: raw, in hex of both cases, and in both
+// alphabets of base64 at each of three alignments.
 func readAll(t *testing.T, w *person.World, pid int, values []string, dirs ...string) findings {
 	t.Helper()
-	var list [][]byte
-	for _, v := range values {
-		list = append(list, []byte(v))
+	var list []sought
+	for i, v := range values {
+		for form, text := range testkit.Forms(testkit.Canary{Value: []byte(v)}) {
+			list = append(list, sought{fmt.Sprintf("value %d as %s", i, form), text})
+		}
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -83,10 +88,19 @@ func TestReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Run(t, "echo \"$held\" > ~/file")
+	for shift, file := range []string{"~/base0", "~/base1", "~/base2"} {
+		p.Run(t, fmt.Sprintf("printf '%%s%%s' '%s' \"$held\" | base64 -w0 > %s", strings.Repeat("x", shift), file))
+	}
+	p.Run(t, "printf %s \"$held\" | od -An -v -tx1 | tr -d ' \\n' > ~/hex")
 	got := readAll(t, w, pid, []string{value}, w.Home())
 	inMemory := slices.ContainsFunc(got.Hits, func(hit string) bool { return strings.Contains(hit, "/mem ") })
 	inFile := slices.ContainsFunc(got.Hits, func(hit string) bool { return strings.HasPrefix(hit, w.Home()) })
 	if !inMemory || !inFile {
 		t.Errorf("found %q, denied %q", got.Hits, got.Denied)
+	}
+	for _, form := range []string{"/file: value 0 as raw", "/base0: value 0 as base64", "/base1: value 0 as base64", "/base2: value 0 as base64", "/hex: value 0 as hex"} {
+		if !slices.ContainsFunc(got.Hits, func(hit string) bool { return strings.Contains(hit, form) }) {
+			t.Errorf("%s is not found: %q", form, got.Hits)
+		}
 	}
 }

@@ -30,8 +30,14 @@ type findings struct {
 	Hits   []string // where a value was
 }
 
-// readEverything is the reader's main function. The values to look for, as a
-// JSON list, come on its standard input.
+// sought is one value in one form that the reader looks for.
+type sought struct {
+	Name string // of value and form, for the report
+	Text []byte
+}
+
+// readEverything is the reader's main function. What to look for, as a JSON list
+// of sought, comes on its standard input.
 func readEverything(args []string) error {
 	r := &reader{}
 	if err := json.NewDecoder(os.Stdin).Decode(&r.values); err != nil {
@@ -48,7 +54,7 @@ func readEverything(args []string) error {
 
 // reader collects findings.
 type reader struct {
-	values [][]byte
+	values []sought
 	found  findings
 }
 
@@ -101,9 +107,9 @@ func (r *reader) look(where string, text []byte, err error) {
 		return
 	}
 	r.found.Read = append(r.found.Read, where)
-	for i, value := range r.values {
-		if at := bytes.Index(text, value); at >= 0 {
-			r.found.Hits = append(r.found.Hits, fmt.Sprintf("%s: value %d at byte %d", where, i, at))
+	for _, value := range r.values {
+		if at := bytes.Index(text, value.Text); at >= 0 {
+			r.found.Hits = append(r.found.Hits, fmt.Sprintf("%s: %s at byte %d", where, value.Name, at))
 		}
 	}
 }

@@ -89,6 +89,16 @@ func forms(c Canary) []needle {
 	return unique
 }
 
+// Forms returns every form of a canary that a [Search] looks for, by name: for a
+// program of a test that can't hold a Search because it runs elsewhere.
+func Forms(c Canary) map[string][]byte {
+	named := map[string][]byte{}
+	for _, n := range forms(c) {
+		named[n.form] = n.bytes
+	}
+	return named
+}
+
 // core encodes value as if shift bytes stood before it and keeps the characters
 // that depend on value alone.
 func core(enc *base64.Encoding, value []byte, shift int) []byte {
