@@ -55,6 +55,10 @@ type AccountStatus struct {
 	ID         string `json:"id"`
 	Unattended bool   `json:"unattended"`
 	LocksAt    string `json:"locks_at"` // RFC 3339; empty unless unlocked by a person
+	// What the account opens with, beside a password that is typed: nothing is looked for elsewhere, and nothing but the daemon's
+	// memory holds keys while it is open.
+	DeviceSecretFile string `json:"device_secret_file,omitempty"`
+	PasswordFile     string `json:"password_file,omitempty"` // of an unattended account
 	// Why an unattended account did not open with the daemon, and what helps; empty if it did.
 	Why  string `json:"why,omitempty"`
 	Hint string `json:"hint,omitempty"`

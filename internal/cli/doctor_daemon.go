@@ -73,6 +73,9 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	if s.Account.Why != "" {
 		c.broken("account", s.Account.Hint, "it is unattended and stays locked: %s", s.Account.Why)
 	}
+	if text := keysText(&s); text != "" {
+		c.ok("keys", "%s", text)
+	}
 	judgeLog(c, &s)
 	checkWarnings(c, s.Warnings)
 }

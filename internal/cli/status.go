@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,6 +92,10 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 	if r.install != nil && r.hasAccount() {
 		s.Account.State = accountLocked
 		s.Account.Unattended = r.install.Unattended
+		s.Account.DeviceSecretFile = filepath.Join(r.places.State.Path, "device", "secret")
+		if s.Account.Unattended {
+			s.Account.PasswordFile = passwordFile(r)
+		}
 	}
 	r.warnMissing(&s)
 	warnSettings(r.env, &s)
@@ -136,6 +141,9 @@ func printStatus(env *Env, s *api.Status) error {
 	rows.add("account", accountText(s))
 	if s.Account.Hint != "" {
 		rows.add("", s.Account.Hint)
+	}
+	if text := keysText(s); text != "" {
+		rows.add("keys", text)
 	}
 	rows.add("memory", memoryText(s.Memory))
 	if s.Daemon.Running {
@@ -222,6 +230,29 @@ func accountText(s *api.Status) string {
 		return "unlocked until " + s.Account.LocksAt
 	}
 	return s.Account.State
+}
+
+// keysText says what holds the keys and what the account opens with. There is
+// one such place, whatever else runs on this machine: no keyring, agent or helper
+// is looked for.
+func keysText(s *api.Status) string {
+	a := &s.Account
+	if a.DeviceSecretFile == "" {
+		return ""
+	}
+	held := "held by nobody"
+	switch {
+	case a.State != accountUnlocked:
+	case a.LocksAt != "":
+		held = "in the daemon's memory alone, until " + a.LocksAt
+	default:
+		held = "in the daemon's memory alone, as long as it runs"
+	}
+	password := "your master password"
+	if a.PasswordFile != "" {
+		password = "the password in " + a.PasswordFile
+	}
+	return fmt.Sprintf("%s; opened with %s and the device secret in %s", held, password, a.DeviceSecretFile)
 }
 
 // memoryText says what a kind of memory means.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -20,6 +21,12 @@ func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
 	}
 	account, findings := d.keep.status()
 	wishes(d).loadSettings() // what is said of config.toml is true now
+	if d.keep.exists {
+		account.DeviceSecretFile = filepath.Join(d.opt.State, "device", "secret") // F7
+	}
+	if d.keep.unattended {
+		account.PasswordFile = filepath.Join(d.opt.State, unattendedDir, unattendedFile)
+	}
 	d.mu.Lock()
 	warnings, pending := slices.Concat(d.warnings, d.settingsWarnings), d.policy.pending+d.tablesPending
 	d.mu.Unlock()
