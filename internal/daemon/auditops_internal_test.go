@@ -114,9 +114,9 @@ func TestVerifyingWhatIsBroken(t *testing.T) {
 	}
 }
 
-// TestALogThatCanNotBeWritten: the status says where, why and what to do, and once it can be written the log says how much is
-// missing.
-func TestALogThatCanNotBeWritten(t *testing.T) {
+// TestU_142_NoRecordNoAct: what can't be recorded is not done, and the chain does not go on with it. The status says where, why
+// and what to do, and once the log can be written it says how much is missing.
+func TestU_142_NoRecordNoAct(t *testing.T) {
 	s := newScene(t)
 	k := newKept(t)
 	d := &Daemon{opt: Options{State: filepath.Join(s.dir, "state")}, audit: s.log, keep: k.keeper, log: slog.New(slog.DiscardHandler)}
@@ -124,8 +124,10 @@ func TestALogThatCanNotBeWritten(t *testing.T) {
 	key := filepath.Join(journal{d}.auditPlace(), "key")
 	must(t, os.Rename(key, key+"-away"))
 	must(t, os.Mkdir(key, 0o700))
-	if r := s.do(person(), api.OpItemList, nil); r.err == nil {
-		t.Fatal("something was done without a record")
+	before, _ := s.log.Head()
+	s.refused(s.do(person(), api.OpItemAdd, api.ItemAdd{Name: "blocked", Type: "other"}), api.Denied)
+	if now, _ := s.log.Head(); now != before {
+		t.Errorf("the chain went on from %d to %d", before, now)
 	}
 	d.mendAudit(t.Context()) // in vain
 	got := answers{d}.auditStatus()
@@ -140,6 +142,12 @@ func TestALogThatCanNotBeWritten(t *testing.T) {
 	}
 	if all := s.records(); all[len(all)-1].Event != eventResumed || string(all[len(all)-1].Data) == `{"lost":0}` {
 		t.Errorf("the log ends with %s %s", all[len(all)-1].Event, all[len(all)-1].Data)
+	}
+	s.ok(s.do(person(), api.OpItemAdd, api.ItemAdd{Name: "blocked", Type: "other"}), nil) // the name is not taken
+	report, err := s.log.Verify(t.Context(), audit.VerifyOptions{})
+	must(t, err)
+	if !report.OK {
+		t.Errorf("the log: %+v, %+v", report, report.FirstBad)
 	}
 }
 
