@@ -17,7 +17,8 @@ func newAuditVerify(env *Env) *cobra.Command {
 		Short: "Check that the log is whole",
 		Long: `Check every record of the log against the chain and, while the account is open,
 against its key. Exit status 0 says that the log is whole, 8 that it is not; the
-first bad record is named with the cause: tamper, tear, cut, key or gap.`,
+first bad record is named with the cause: tamper, tear, cut, key or gap. What was
+found stays in "warder status" until "warder audit seal" declares it.`,
 		Example: `  warder audit verify
   warder audit verify --json`,
 		Args: noArguments,

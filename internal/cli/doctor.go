@@ -38,7 +38,8 @@ func newDoctor(env *Env) *cobra.Command {
 		Short: "Try what this machine enforces, and say what to do",
 		Long: `Try each thing that warder builds on, on this machine and now: protected memory,
 process descriptors, locks, the owner and mode of its places, the socket, the
-daemon, the clock, and whom this shell is taken for. Each line is ok, limited (it
+daemon, what holds the keys, the audit log, the clock, and whom this shell is taken
+for. Each line is ok, limited (it
 works with less protection) or broken, with what to do. Exit status 1 says that
 something is broken.`,
 		Example: `  warder doctor

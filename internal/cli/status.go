@@ -28,8 +28,8 @@ func newStatus(env *Env) *cobra.Command {
 		Use:   "status",
 		Short: "Show the daemon, the account, and what was found",
 		Long: `Show which daemon runs and who started it, whether the account is open, and what
-was found in its files. Exit status 8 says that something was found. It starts
-no daemon.`,
+was found in its files and in the audit log. Exit status 8 says that something was
+found, or that the log can't be written. It starts no daemon.`,
 		Example: `  warder status
   warder status --json`,
 		Args: noArguments,
