@@ -48,6 +48,14 @@ func (l Witness) BeginAnew(signed uint64) error {
 	})
 }
 
+// Glance returns the Damage and Signed that a writer of the log in dir would begin
+// with, as far as the disk tells them, and nothing else. It needs no lock, reads no
+// key and is for where no writer runs; Verify knows more.
+func Glance(dir *state.Dir) (Status, error) {
+	on, err := toldOnDisk(dir, maxSeq)
+	return Status{Damage: on.Found, Signed: on.Signed}, err
+}
+
 // known is what the writer knows of the log beside its records.
 type known struct {
 	damage *Bad   // what is wrong and not declared; of several the earliest record
@@ -128,7 +136,7 @@ func tells(event string, seq uint64, data opening) opening {
 // told is what the disk tells when the log is opened: the notes that load has
 // just made, and the newest segment that begins with a record.
 func told(dir *state.Dir, t tip) (opening, error) {
-	out, err := toldOnDisk(dir, t)
+	out, err := toldOnDisk(dir, t.after.Seq)
 	for i, r := range t.notes {
 		var data opening
 		if !decodeOpening(r.Data, &data) {
@@ -142,13 +150,14 @@ func told(dir *state.Dir, t tip) (opening, error) {
 	return out, err
 }
 
-func toldOnDisk(dir *state.Dir, t tip) (opening, error) {
+// toldOnDisk is what the newest segment tells that begins with a record up to last.
+func toldOnDisk(dir *state.Dir, last uint64) (opening, error) {
 	segs, err := segments(dir)
 	if err != nil {
 		return opening{}, err
 	}
 	for _, s := range slices.Backward(segs) {
-		if s.first > t.after.Seq {
+		if s.first > last {
 			continue // empty, or a stranger's
 		}
 		r, err := firstRecord(dir, s)

@@ -128,6 +128,7 @@ func TestDoctorLooksAtTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.run("", "doctor").want(t, 1, "broken   audit log: no daemon can start", "0000000000000001.jsonl")
+	f.run("", "status").want(t, 8, "audit    it can't be read, so no daemon can start", "0000000000000001.jsonl")
 }
 
 func TestStatusWithoutDaemon(t *testing.T) {

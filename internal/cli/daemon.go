@@ -149,6 +149,11 @@ func daemonStatus(ctx context.Context, env *Env) (api.Status, error) {
 	return s, err
 }
 
+// logOnDisk is what is known of the log where no daemon runs.
+func logOnDisk(r *reach) api.AuditStatus {
+	return daemon.LogOnDisk(r.places.State.Path, r.install.Unattended)
+}
+
 // printDaemon prints what is known of the daemon.
 func printDaemon(env *Env, s api.Status) {
 	d := s.Daemon

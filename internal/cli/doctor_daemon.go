@@ -49,6 +49,9 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	case errors.Is(err, frame.ErrNotRunning) || err == nil && !s.Daemon.Running:
 		c.ok(name, "it does not run; the next command that needs it starts it")
 		checkWarnings(c, s.Warnings)
+		if err == nil && (!s.Audit.OK || s.Audit.Signed > 0) {
+			judgeLog(c, &s)
+		}
 		lookAtLog(c, filepath.Join(r.places.State.Path, "audit"))
 		return
 	case err != nil:

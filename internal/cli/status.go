@@ -92,6 +92,7 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 	if r.install != nil && r.hasAccount() {
 		s.Account.State = accountLocked
 		s.Account.Unattended = r.install.Unattended
+		s.Audit = logOnDisk(r)
 		s.Account.DeviceSecretFile = filepath.Join(r.places.State.Path, "device", "secret")
 		if s.Account.Unattended {
 			s.Account.PasswordFile = passwordFile(r)
@@ -146,7 +147,7 @@ func printStatus(env *Env, s *api.Status) error {
 		rows.add("keys", text)
 	}
 	rows.add("memory", memoryText(s.Memory))
-	if s.Daemon.Running {
+	if s.Daemon.Running || !s.Audit.OK || s.Audit.Signed > 0 {
 		auditRows(&rows, &s.Audit)
 	}
 	if s.PolicyPending > 0 {
@@ -178,23 +179,27 @@ func auditRows(rows *columns, a *api.AuditStatus) {
 	}
 }
 
-// auditText is what is known of the log.
+// auditText is what is known of the log. Without a daemon that is no number of
+// events.
 func auditText(a *api.AuditStatus) string {
-	text := fmt.Sprintf("%d events", a.Seq)
+	var parts []string
+	if a.Seq > 0 {
+		parts = append(parts, fmt.Sprintf("%d events", a.Seq))
+	}
 	if bad := a.FirstBad; bad != nil {
-		text += fmt.Sprintf("; damaged at seq %d (%s: %s)", bad.Seq, bad.Cause, bad.Text)
+		parts = append(parts, fmt.Sprintf("damaged at seq %d (%s: %s)", bad.Seq, bad.Cause, bad.Text))
 	}
 	switch {
 	case a.Fault != "":
-		return text + "; " + a.Fault
+		parts = append(parts, a.Fault)
 	case !a.OK && a.FirstBad == nil:
-		return text + "; it is broken: warder audit verify"
-	case !a.OK:
-		return text
-	case a.Checked == "":
-		return text + "; not verified since this daemon started"
+		parts = append(parts, "it is broken: warder audit verify")
+	case a.OK && a.Checked == "":
+		parts = append(parts, "not verified since a daemon started")
+	case a.OK:
+		parts = append(parts, "verified at "+a.Checked)
 	}
-	return text + "; verified at " + a.Checked
+	return strings.Join(parts, "; ")
 }
 
 // begunAnew says that the log is not the account's first.

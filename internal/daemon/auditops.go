@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -25,8 +26,8 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 		return nil, err
 	}
 	out := reportOf(report)
-	if !out.OK {
-		out.Hint = d.breakHint()
+	if !out.OK && d.keep.unattended {
+		out.Hint = unattendedHint(d.opt.State)
 	}
 	return &api.Reply{Output: out}, nil
 }
@@ -35,12 +36,8 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 func (d answers) auditStatus() api.AuditStatus {
 	log := d.audit.Status()
 	s := api.AuditStatus{Seq: log.Seq, OK: log.Damage == nil, Signed: log.Signed}
-	if bad := log.Damage; bad != nil {
-		s.FirstBad = badOf(bad)
-		s.Hint = d.breakHint()
-		if s.Hint == "" {
-			s.Hint = "see what it is: warder audit verify; to keep the broken part as evidence and go on: warder audit seal"
-		}
+	if log.Damage != nil {
+		s.FirstBad, s.Hint = badOf(log.Damage), damageHint(d.opt.State, d.keep.unattended)
 	}
 	err := log.Failing
 	if log.Stopped != nil {
@@ -67,18 +64,40 @@ func (d journal) faultHint(err error) string {
 	return fmt.Sprintf("see who may write there: ls -la %s; then: warder daemon restart", d.auditPlace())
 }
 
-// breakHint is how to go on with a broken log where that is not: warder audit seal.
-func (d answers) breakHint() string {
-	if d.keep.unattended {
-		return d.unattendedHint()
+// damageHint is what to do about a damaged log.
+func damageHint(stateDir string, unattended bool) string {
+	if unattended {
+		return unattendedHint(stateDir)
 	}
-	return ""
+	return "see what it is: warder audit verify; to keep the broken part as evidence and go on: warder audit seal"
+}
+
+// LogOnDisk is what the log of a state directory tells of itself where no daemon runs that knows more: damage that an earlier one
+// found and nobody declared. There is no number of records in it.
+func LogOnDisk(stateDir string, unattended bool) api.AuditStatus {
+	s := api.AuditStatus{OK: true}
+	dir, err := state.OpenDir(filepath.Join(stateDir, auditDirName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s
+	}
+	if err == nil {
+		defer dir.Close() //nolint:errcheck // nothing is written through it
+		var told audit.Status
+		if told, err = audit.Glance(dir); err == nil && told.Damage != nil {
+			s.OK, s.FirstBad, s.Hint = false, badOf(told.Damage), damageHint(stateDir, unattended)
+		}
+		s.Signed = told.Signed
+	}
+	if err != nil {
+		s.OK, s.Fault, s.Hint = false, fmt.Sprintf("it can't be read, so no daemon can start: %v", err), state.Hint(err)
+	}
+	return s
 }
 
 // unattendedHint is what mends a broken log where nobody has a password to declare the break with.
-func (d answers) unattendedHint() string {
+func unattendedHint(stateDir string) string {
 	return fmt.Sprintf("nobody can declare a break for an unattended account: warder daemon stop, move %s away and keep it; the next daemon begins anew and records that",
-		journal(d).auditPlace())
+		filepath.Join(stateDir, auditDirName))
 }
 
 // verify reads the whole log, and takes note of what is wrong: status tells it from then on, until a person declares it.

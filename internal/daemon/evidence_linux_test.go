@@ -3,7 +3,9 @@ package daemon_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,6 +152,12 @@ func TestDamageIsNotForgotten(t *testing.T) {
 	must(t, h.call(t, api.OpLock, nil, nil))
 	want("locked")
 	h.stop(t)
+	cmd := exec.Command(h.binary, "status")
+	cmd.Env = []string{"HOME=" + h.dir, "WARDER_HOME=" + h.dir}
+	text, err = cmd.CombinedOutput()
+	if told := fmt.Sprintf("damaged at seq %d (tamper", bad); cmd.ProcessState.ExitCode() != 8 || !strings.Contains(string(text), told) {
+		t.Errorf("without a daemon: %v, %s", err, text)
+	}
 	h.mustStart(t, api.OpStart, nil)
 	want("another daemon, locked")
 	unlock()
