@@ -181,6 +181,7 @@ type AuditReport struct {
 	Full     bool            `json:"full"`             // each record was proved with the account's key
 	Proved   uint64          `json:"proved,omitempty"` // from this record on it was; 0: the account is locked
 	FirstBad *AuditBad       `json:"first_bad,omitempty"`
+	Found    *AuditBad       `json:"found,omitempty"`  // what was found before and not declared, though it may be gone by now
 	Hint     string          `json:"hint,omitempty"`   // how to go on, where that is not: warder audit seal
 	Signed   uint64          `json:"signed,omitempty"` // as in AuditStatus
 	Breaks   []AuditDeclared `json:"breaks,omitempty"`

@@ -239,10 +239,7 @@ func (j *judge) finish() (Report, error) {
 	if j.report.Last = last; last >= j.from {
 		j.report.Events = last - j.from + 1
 	}
-	if j.report.FirstBad == nil {
-		j.report.FirstBad = j.told.Found // its record may be gone by now, and nobody has declared it
-	}
-	j.report.Signed = j.told.Signed
+	j.report.Found, j.report.Signed = j.told.Found, j.told.Signed
 	j.report.OK = j.report.FirstBad == nil
 	return j.report, nil
 }

@@ -52,6 +52,9 @@ type Report struct {
 	// Break is the newest break that was declared; what is older is kept as it
 	// was found and not judged again.
 	Break *Break `json:"break,omitempty"`
+	// Found is what was found wrong before and nobody declared, whether or not it is
+	// still to be seen: the records may be rotated away, or put back.
+	Found *Bad `json:"found,omitempty"`
 	// Signed is the record up to which the account had signed a log that was taken
 	// away, where this one began anew and nobody declared that. It is no fault of
 	// this log.

@@ -54,6 +54,10 @@ func printReport(env *Env, report *api.AuditReport) error {
 	if report.Signed > 0 {
 		fmt.Fprintln(env.Out, begunAnew(report.Signed))
 	}
+	if was := report.Found; was != nil && report.OK {
+		fmt.Fprintf(env.Out, "found before and not declared: %s at seq %d: %s; warder status tells it until: warder audit seal\n",
+			printable(was.Cause), was.Seq, printable(was.Text))
+	}
 	if bad := report.FirstBad; bad != nil {
 		fmt.Fprintf(env.Out, "%s at seq %d: %s: %s\n", env.paint(red, "broken"), bad.Seq, printable(bad.Cause), printable(bad.Text))
 		hint := "To keep the broken part as evidence and go on: warder audit seal"

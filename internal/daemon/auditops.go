@@ -251,6 +251,9 @@ func reportOf(r audit.Report) api.AuditReport {
 	if r.FirstBad != nil {
 		out.FirstBad = badOf(r.FirstBad)
 	}
+	if r.Found != nil {
+		out.Found = badOf(r.Found)
+	}
 	if r.Break != nil {
 		declared := api.AuditDeclared{Seq: r.Break.Sealed}
 		if r.Break.FirstBad != nil {
