@@ -332,9 +332,12 @@ func (w *writer) keepFrom() (drop []segment) {
 	for total(segs[n:]) > w.opt.MaxSize*int64(w.opt.Generations) {
 		n++
 	}
-	t.oldest = t.first
-	if n < len(segs) {
+	switch {
+	case n == 0: // what is missing in front was not dropped, and must not look so
+	case n < len(segs):
 		t.oldest = segs[n].first
+	default:
+		t.oldest = t.first
 	}
 	return segs[:n]
 }
