@@ -3,7 +3,7 @@ package caller
 import (
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 
 	"warder/internal/platform"
 )
@@ -36,16 +36,16 @@ type chain struct {
 
 // held is one process of the chain that can't be mistaken for another one.
 type held struct {
-	pidfd *os.File
+	pidfd *platform.Pidfd
 	info  platform.ProcessInfo
 }
 
 // walker goes up from a process. Its functions are replaced in tests.
 type walker struct {
-	open func(pid int) (*os.File, error)
-	info func(pidfd *os.File, pid int) (platform.ProcessInfo, error)
+	open func(pid int) (*platform.Pidfd, error)
+	info func(pidfd *platform.Pidfd, pid int) (platform.ProcessInfo, error)
 	// parent is the part of info that is asked for twice.
-	parent func(pidfd *os.File, pid int) (ppid int, err error)
+	parent func(pidfd *platform.Pidfd, pid int) (ppid int, err error)
 }
 
 // newWalker asks the kernel through pidfds where it can tell, else /proc.
@@ -53,7 +53,7 @@ func newWalker() walker {
 	return walker{open: platform.OpenPidfd, info: infoOf, parent: parentOf}
 }
 
-func infoOf(pidfd *os.File, pid int) (platform.ProcessInfo, error) {
+func infoOf(pidfd *platform.Pidfd, pid int) (platform.ProcessInfo, error) {
 	info, err := platform.PidfdInfo(pidfd)
 	if err != nil && platform.PidfdAlive(pidfd) {
 		return infoFromProc(pidfd, pid)
@@ -61,7 +61,7 @@ func infoOf(pidfd *os.File, pid int) (platform.ProcessInfo, error) {
 	return info, err
 }
 
-func parentOf(pidfd *os.File, pid int) (int, error) {
+func parentOf(pidfd *platform.Pidfd, pid int) (int, error) {
 	info, err := platform.PidfdInfo(pidfd)
 	if err != nil && platform.PidfdAlive(pidfd) {
 		return parentFromProc(pidfd, pid)
@@ -70,38 +70,32 @@ func parentOf(pidfd *os.File, pid int) (int, error) {
 }
 
 // infoFromProc reads by pid. What was read is that of the process that is held
-// if it is still alive afterwards: until then nobody else can have its pid.
-func infoFromProc(pidfd *os.File, pid int) (platform.ProcessInfo, error) {
-	ppid, err := parentFromProc(pidfd, pid)
-	if err != nil {
-		return platform.ProcessInfo{}, err
-	}
-	uid, euid, err := platform.ReadProcUID(pid)
-	if err := readAlive(pidfd, err); err != nil {
-		return platform.ProcessInfo{}, err
-	}
-	return platform.ProcessInfo{PID: pid, PPID: ppid, UID: uid, EUID: euid}, nil
+// if it is still alive afterwards, which verify finds out: until then nobody
+// else can have its pid.
+func infoFromProc(pidfd *platform.Pidfd, pid int) (platform.ProcessInfo, error) {
+	info, err := platform.ReadProcInfo(pid)
+	return info, unread(pidfd, err)
 }
 
-func parentFromProc(pidfd *os.File, pid int) (int, error) {
+func parentFromProc(pidfd *platform.Pidfd, pid int) (int, error) {
 	stat, err := platform.ReadProcStat(pid)
-	return stat.PPID, readAlive(pidfd, err)
+	return stat.PPID, unread(pidfd, err)
 }
 
-// readAlive judges the error of a reading by what became of the process.
-func readAlive(pidfd *os.File, err error) error {
+// unread judges the error of a reading by what became of the process.
+func unread(pidfd *platform.Pidfd, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case !platform.PidfdAlive(pidfd):
 		return errChanged
-	case err != nil:
-		return fmt.Errorf("%w: %w", errUnseen, err)
 	}
-	return nil
+	return fmt.Errorf("%w: %w", errUnseen, err)
 }
 
 // walk collects a process and its ancestors. The first pidfd stays the
 // caller's; release closes the others.
-func (w walker) walk(pidfd *os.File, pid int) (processes []held, err error) {
+func (w walker) walk(pidfd *platform.Pidfd, pid int) (processes []held, err error) {
 	defer func() {
 		if err != nil {
 			release(processes)
@@ -134,18 +128,27 @@ func asChange(err error) error {
 
 // verify reports whether all are still alive and each still has the parent that
 // it had. A pid that was read from a child and opened afterwards is that child's
-// parent if, after that, the child lives and names the same pid: a parent that
-// died would have given the child to another process, and that one existed
-// before, so it can't have taken over the pid.
+// parent if, after that, the child names the same pid: a parent that dies gives
+// its children, dead ones too, to another process before it is a zombie, and
+// that one existed before, so it can't have taken over the pid. So a child's
+// answer also says that its parent lives, and only the caller, whose child is
+// not asked, has to be looked at itself.
+//
+// That is why the topmost is asked first. By /proc an answer is that of whoever
+// has the pid; that the parent lives when the child answers makes everything
+// that was read of the parent until then its own.
 func (w walker) verify(processes []held) error {
-	for _, p := range processes {
+	for _, p := range slices.Backward(processes) {
 		ppid, err := w.parent(p.pidfd, p.info.PID)
 		if err != nil {
 			return asChange(err)
 		}
-		if ppid != p.info.PPID || !platform.PidfdAlive(p.pidfd) {
+		if ppid != p.info.PPID {
 			return errChanged
 		}
+	}
+	if !platform.PidfdAlive(processes[0].pidfd) {
+		return errChanged
 	}
 	return nil
 }
@@ -161,7 +164,7 @@ func release(processes []held) {
 
 // subject is the process to gather the chain of.
 type subject struct {
-	pidfd *os.File
+	pidfd *platform.Pidfd
 	pid   int
 	own   uint32
 	self  func(name string) string // reads the environment of this very process

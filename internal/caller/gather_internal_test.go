@@ -3,6 +3,7 @@ package caller
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -15,7 +16,7 @@ import (
 type sleeper struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
-	pidfd *os.File
+	pidfd *platform.Pidfd
 }
 
 func startSleeper(t testing.TB) *sleeper {
@@ -50,7 +51,7 @@ func (s *sleeper) subject() subject {
 // meddle makes a walker whose n-th look at a process, from 1, goes through lie.
 func meddle(pid int, lie func(n int, info *platform.ProcessInfo) error) walker {
 	looks := 0
-	info := func(pidfd *os.File, p int) (platform.ProcessInfo, error) {
+	info := func(pidfd *platform.Pidfd, p int) (platform.ProcessInfo, error) {
 		info, err := infoOf(pidfd, p)
 		if p == pid && err == nil {
 			looks++
@@ -58,7 +59,7 @@ func meddle(pid int, lie func(n int, info *platform.ProcessInfo) error) walker {
 		}
 		return info, err
 	}
-	return walker{platform.OpenPidfd, info, func(pidfd *os.File, p int) (int, error) {
+	return walker{platform.OpenPidfd, info, func(pidfd *platform.Pidfd, p int) (int, error) {
 		i, err := info(pidfd, p)
 		return i.PPID, err
 	}}
@@ -133,21 +134,21 @@ func TestC43_parentOfAnotherProcess(t *testing.T) {
 	gone := os.Getpid()
 	opened := false
 	w := newWalker()
-	w.open = func(pid int) (*os.File, error) {
+	w.open = func(pid int) (*platform.Pidfd, error) {
 		if pid == gone {
 			opened = true
 			pid = stranger.cmd.Process.Pid
 		}
 		return platform.OpenPidfd(pid)
 	}
-	w.info = func(pidfd *os.File, pid int) (platform.ProcessInfo, error) {
+	w.info = func(pidfd *platform.Pidfd, pid int) (platform.ProcessInfo, error) {
 		info, err := infoOf(pidfd, pid)
 		if pid == gone {
 			info.PPID = 0 // so that the walk ends here
 		}
 		return info, err
 	}
-	w.parent = func(pidfd *os.File, pid int) (int, error) {
+	w.parent = func(pidfd *platform.Pidfd, pid int) (int, error) {
 		if opened {
 			return 1, nil
 		}
@@ -214,7 +215,7 @@ func TestGather_unseen(t *testing.T) {
 // TestGather_closesWhatItOpens, whether it succeeds or not.
 func TestGather_closesWhatItOpens(t *testing.T) {
 	s := startSleeper(t)
-	var opened []*os.File
+	var opened []*platform.Pidfd
 	w := meddle(s.cmd.Process.Pid, func(n int, info *platform.ProcessInfo) error {
 		if n == 2 {
 			info.PPID = 1
@@ -222,7 +223,7 @@ func TestGather_closesWhatItOpens(t *testing.T) {
 		return nil
 	})
 	open := w.open
-	w.open = func(pid int) (*os.File, error) {
+	w.open = func(pid int) (*platform.Pidfd, error) {
 		f, err := open(pid)
 		opened = append(opened, f)
 		return f, err
@@ -234,7 +235,7 @@ func TestGather_closesWhatItOpens(t *testing.T) {
 		t.Fatalf("%d opened", len(opened))
 	}
 	for i, f := range opened {
-		if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+		if err := f.Close(); !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("descriptor %d of %d was left open", i, len(opened))
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 
 	"warder/internal/platform"
@@ -24,7 +23,7 @@ var errOutside = errors.New("the caller is outside of this pid namespace")
 type Peer struct {
 	pid   int
 	uid   uint32
-	pidfd *os.File // nil where the system has none
+	pidfd *platform.Pidfd // nil where the system has none
 	blind string   // then why
 	weak  bool     // the pidfd was opened by pid
 
@@ -134,7 +133,7 @@ func (p *Peer) Instance() (Instance, error) {
 }
 
 // inodeOf is the pidfs inode, or 0.
-func inodeOf(pidfd *os.File) uint64 {
+func inodeOf(pidfd *platform.Pidfd) uint64 {
 	inode, err := platform.PidfdInode(pidfd)
 	if err != nil {
 		return 0

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"net"
-	"os"
 )
 
 // PeerCred is who connected a unix socket, as the kernel noted it at the time
@@ -26,4 +25,4 @@ func PeerCredentials(conn *net.UnixConn) (PeerCred, error) { return peerCredenti
 // exited yields a descriptor for which [PidfdAlive] is false, or an error for
 // which [IsNoProcess] is true, depending on the kernel. The caller closes the
 // descriptor.
-func PeerPidfd(conn *net.UnixConn) (*os.File, error) { return peerPidfd(conn) }
+func PeerPidfd(conn *net.UnixConn) (*Pidfd, error) { return peerPidfd(conn) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,4 +32,4 @@ func peerCredentials(conn *net.UnixConn) (PeerCred, error) {
 	return PeerCred{PID: pid, UID: cred.Uid, GID: cred.Groups[0]}, nil
 }
 
-func peerPidfd(*net.UnixConn) (*os.File, error) { return nil, ErrUnsupported }
+func peerPidfd(*net.UnixConn) (*Pidfd, error) { return nil, ErrUnsupported }

@@ -3,7 +3,6 @@ package platform
 import (
 	"fmt"
 	"net"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,10 +19,10 @@ func peerCredentials(conn *net.UnixConn) (PeerCred, error) {
 	return PeerCred{PID: int(cred.Pid), UID: cred.Uid, GID: cred.Gid}, nil
 }
 
-func peerPidfd(conn *net.UnixConn) (*os.File, error) {
-	var pidfd int
-	err := withConn(conn, func(fd uintptr) (err error) {
-		pidfd, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+func peerPidfd(conn *net.UnixConn) (*Pidfd, error) {
+	var fd int
+	err := withConn(conn, func(conn uintptr) (err error) {
+		fd, err = unix.GetsockoptInt(int(conn), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 		return err
 	})
 	switch {
@@ -35,7 +34,7 @@ func peerPidfd(conn *net.UnixConn) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the peer's process: %w", err)
 	}
-	return pidfdFile(pidfd), nil
+	return &Pidfd{fd: fd}, nil
 }
 
 // withConn calls f with the descriptor of conn, which stays open meanwhile.

@@ -56,7 +56,7 @@ func connect(t *testing.T) (*child, *net.UnixConn) {
 	return c, conn
 }
 
-func peerPidfd(t *testing.T, conn *net.UnixConn) (*os.File, error) {
+func peerPidfd(t *testing.T, conn *net.UnixConn) (*platform.Pidfd, error) {
 	t.Helper()
 	pidfd, err := platform.PeerPidfd(conn)
 	if errors.Is(err, platform.ErrUnsupported) && !kernelHas(t, 6, 5) {

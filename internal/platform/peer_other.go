@@ -4,9 +4,8 @@ package platform
 
 import (
 	"net"
-	"os"
 )
 
 func peerCredentials(*net.UnixConn) (PeerCred, error) { return PeerCred{}, ErrUnsupported }
 
-func peerPidfd(*net.UnixConn) (*os.File, error) { return nil, ErrUnsupported }
+func peerPidfd(*net.UnixConn) (*Pidfd, error) { return nil, ErrUnsupported }

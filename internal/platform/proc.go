@@ -24,8 +24,8 @@ type ProcStat struct {
 // error for which [IsNoProcess] is true.
 func ReadProcStat(pid int) (ProcStat, error) { return readProcStat(pid) }
 
-// ReadProcUID returns the real and effective user of a process.
-func ReadProcUID(pid int) (uid, euid uint32, err error) { return readProcUID(pid) }
+// ReadProcInfo returns what [PidfdInfo] does, for kernels that don't answer that.
+func ReadProcInfo(pid int) (ProcessInfo, error) { return readProcInfo(pid) }
 
 // ReadProcExe returns the path of the program file of a process, with
 // " (deleted)" appended if that file is gone or another one has its name. It

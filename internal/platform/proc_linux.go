@@ -36,16 +36,18 @@ func readProcStat(pid int) (ProcStat, error) {
 	return stat, nil
 }
 
-func readProcUID(pid int) (uid, euid uint32, err error) {
-	var buf [1024]byte // the line stands among the first
-	ids, err := procStatus(pid, "Uid:", buf[:])
+func readProcInfo(pid int) (ProcessInfo, error) {
+	var buf [1024]byte // the lines stand among the first
+	status, err := readProc(pid, "status", buf[:])
 	if err != nil {
-		return 0, 0, err
+		return ProcessInfo{}, err
 	}
-	if len(ids) < 2 {
-		return 0, 0, fmt.Errorf("reading the user of process %d: %w", pid, errNotProc)
+	parent, err := statusNumbers(status, "PPid:")
+	ids, errIDs := statusNumbers(status, "Uid:")
+	if err != nil || errIDs != nil || len(parent) != 1 || len(ids) < 2 {
+		return ProcessInfo{}, fmt.Errorf("reading the parent and the user of process %d: %w", pid, errNotProc)
 	}
-	return uint32(ids[0]), uint32(ids[1]), nil
+	return ProcessInfo{PID: pid, PPID: int(parent[0]), UID: uint32(ids[0]), EUID: uint32(ids[1])}, nil
 }
 
 // procStatus reads the numbers of one line of /proc/PID/status.

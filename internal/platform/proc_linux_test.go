@@ -51,7 +51,7 @@ func (c *child) exit(t *testing.T) {
 	must(t, unix.Waitid(unix.P_PID, c.pid(), nil, unix.WEXITED|unix.WNOWAIT, nil))
 }
 
-func openPidfd(t *testing.T, pid int) *os.File {
+func openPidfd(t *testing.T, pid int) *platform.Pidfd {
 	t.Helper()
 	pidfd, err := platform.OpenPidfd(pid)
 	if errors.Is(err, platform.ErrUnsupported) {
@@ -107,6 +107,9 @@ func TestPidfd_waitingIsGivenUp(t *testing.T) {
 func TestPidfd_closed(t *testing.T) {
 	pidfd := openPidfd(t, startChild(t).pid())
 	must(t, pidfd.Close())
+	if err := pidfd.Close(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closing it again: %v", err)
+	}
 	if platform.PidfdAlive(pidfd) {
 		t.Error("a closed descriptor shows a living process")
 	}
@@ -163,9 +166,9 @@ func TestReadProc(t *testing.T) {
 	if stat.PID != c.pid() || stat.PPID != os.Getpid() || stat.Session != session || stat.Start == 0 {
 		t.Errorf("stat is %+v", stat)
 	}
-	uid, euid, err := platform.ReadProcUID(c.pid())
-	if err != nil || uid != uint32(os.Getuid()) || euid != uint32(os.Geteuid()) {
-		t.Errorf("uid %d, %d, %v", uid, euid, err)
+	want := platform.ProcessInfo{PID: c.pid(), PPID: os.Getpid(), UID: uint32(os.Getuid()), EUID: uint32(os.Geteuid())}
+	if info, err := platform.ReadProcInfo(c.pid()); err != nil || info != want {
+		t.Errorf("info %+v, %v; want %+v", info, err, want)
 	}
 	args, err := platform.ReadProcCmdline(c.pid())
 	if err != nil || fmt.Sprint(args) != fmt.Sprint(c.cmd.Args) {
@@ -195,12 +198,12 @@ func TestReadProc_noProcess(t *testing.T) {
 	c.exit(t)
 	must(t, c.cmd.Wait())
 	_, errStat := platform.ReadProcStat(c.pid())
-	_, _, errUID := platform.ReadProcUID(c.pid())
+	_, errInfo := platform.ReadProcInfo(c.pid())
 	_, errExe := platform.ReadProcExe(c.pid())
 	_, errArgs := platform.ReadProcCmdline(c.pid())
 	_, errSame := platform.SamePidNamespace(c.pid())
 	errEnv := platform.ReadProcEnviron(c.pid(), make([]byte, 4096), func([]byte) bool { return true })
-	for i, err := range []error{errStat, errUID, errExe, errArgs, errSame, errEnv} {
+	for i, err := range []error{errStat, errInfo, errExe, errArgs, errSame, errEnv} {
 		if !platform.IsNoProcess(err) {
 			t.Errorf("reader %d: %v", i, err)
 		}

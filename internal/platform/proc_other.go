@@ -4,7 +4,7 @@ package platform
 
 func readProcStat(int) (ProcStat, error) { return ProcStat{}, ErrUnsupported }
 
-func readProcUID(int) (uid, euid uint32, err error) { return 0, 0, ErrUnsupported }
+func readProcInfo(int) (ProcessInfo, error) { return ProcessInfo{}, ErrUnsupported }
 
 func readProcExe(int) (string, error) { return "", ErrUnsupported }
 

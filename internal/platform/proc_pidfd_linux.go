@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func openPidfd(pid int) (*os.File, error) {
+func openPidfd(pid int) (*Pidfd, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if isOneOf(err, unix.ENOSYS) {
 		err = fmt.Errorf("%w: %w", ErrUnsupported, err)
@@ -17,16 +17,14 @@ func openPidfd(pid int) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening process %d: %w", pid, err)
 	}
-	return pidfdFile(fd), nil
+	return &Pidfd{fd: fd}, nil
 }
 
-// pidfdFile makes a file of a descriptor. It stays in blocking mode, which costs
-// a third less: of the many that are opened few are waited for.
-func pidfdFile(fd int) *os.File { return os.NewFile(uintptr(fd), "pidfd") }
+func closePidfd(fd int) error { return unix.Close(fd) }
 
-func pidfdInfo(pidfd *os.File) (ProcessInfo, error) {
+func pidfdInfo(pidfd *Pidfd) (ProcessInfo, error) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_PID | unix.PIDFD_INFO_CREDS}
-	err := withFD(pidfd, func(fd uintptr) error { return unix.IoctlPidfdInfo(int(fd), &info) })
+	err := pidfd.use(func(fd int) error { return unix.IoctlPidfdInfo(fd, &info) })
 	// ENOTTY and EINVAL are the answers of kernels that don't know the request.
 	if isOneOf(err, unix.ENOTTY, unix.EINVAL, unix.ENOSYS) {
 		err = fmt.Errorf("%w: %w", ErrUnsupported, err)
@@ -37,9 +35,9 @@ func pidfdInfo(pidfd *os.File) (ProcessInfo, error) {
 	return ProcessInfo{PID: int(info.Tgid), PPID: int(info.Ppid), UID: info.Ruid, EUID: info.Euid}, nil
 }
 
-func pidfdAlive(pidfd *os.File) bool {
+func pidfdAlive(pidfd *Pidfd) bool {
 	exited := true
-	err := withFD(pidfd, func(fd uintptr) (err error) {
+	err := pidfd.use(func(fd int) (err error) {
 		exited, err = hasExited(fd)
 		return err
 	})
@@ -49,7 +47,7 @@ func pidfdAlive(pidfd *os.File) bool {
 // hasExited asks without waiting. A pidfd becomes readable when its process
 // exits; signal 0, the other way to ask, still succeeds for a zombie and fails
 // for the process of another user.
-func hasExited(fd uintptr) (bool, error) {
+func hasExited(fd int) (bool, error) {
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
 		n, err := unix.Poll(poll, 0)
@@ -59,18 +57,18 @@ func hasExited(fd uintptr) (bool, error) {
 	}
 }
 
-func pidfdInode(pidfd *os.File) (uint64, error) {
+func pidfdInode(pidfd *Pidfd) (uint64, error) {
 	var inode uint64
-	err := withFD(pidfd, func(fd uintptr) error {
+	err := pidfd.use(func(fd int) error {
 		var system unix.Statfs_t
-		if err := unix.Fstatfs(int(fd), &system); err != nil {
+		if err := unix.Fstatfs(fd, &system); err != nil {
 			return err
 		}
 		if system.Type != unix.PID_FS_MAGIC {
 			return ErrUnsupported // before pidfs all pidfds shared one inode
 		}
 		var stat unix.Stat_t
-		if err := unix.Fstat(int(fd), &stat); err != nil {
+		if err := unix.Fstat(fd, &stat); err != nil {
 			return err
 		}
 		inode = stat.Ino
@@ -82,7 +80,7 @@ func pidfdInode(pidfd *os.File) (uint64, error) {
 	return inode, nil
 }
 
-func waitPidfd(ctx context.Context, pidfd *os.File) error {
+func waitPidfd(ctx context.Context, pidfd *Pidfd) error {
 	watched, err := pollable(pidfd)
 	if err != nil {
 		return fmt.Errorf("waiting for a process: %w", err)
@@ -96,7 +94,7 @@ func waitPidfd(ctx context.Context, pidfd *os.File) error {
 	var inner error
 	err = raw.Read(func(fd uintptr) bool {
 		var exited bool
-		exited, inner = hasExited(fd)
+		exited, inner = hasExited(int(fd))
 		return exited || inner != nil
 	})
 	if err != nil {
@@ -107,10 +105,10 @@ func waitPidfd(ctx context.Context, pidfd *os.File) error {
 
 // pollable is a second descriptor in non-blocking mode, so that package os hands
 // it to the poller.
-func pollable(pidfd *os.File) (*os.File, error) {
+func pollable(pidfd *Pidfd) (*os.File, error) {
 	var second int
-	err := withFD(pidfd, func(fd uintptr) (err error) {
-		second, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
+	err := pidfd.use(func(fd int) (err error) {
+		second, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 		return err
 	})
 	if err != nil {
@@ -120,7 +118,7 @@ func pollable(pidfd *os.File) (*os.File, error) {
 		unix.Close(second)
 		return nil, err
 	}
-	return pidfdFile(second), nil
+	return os.NewFile(uintptr(second), "pidfd"), nil
 }
 
 func isNoProcess(err error) bool { return isOneOf(err, unix.ESRCH, unix.ENOENT) }

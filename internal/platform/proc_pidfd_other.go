@@ -2,19 +2,18 @@
 
 package platform
 
-import (
-	"context"
-	"os"
-)
+import "context"
 
-func openPidfd(int) (*os.File, error) { return nil, ErrUnsupported }
+func openPidfd(int) (*Pidfd, error) { return nil, ErrUnsupported }
 
-func pidfdInfo(*os.File) (ProcessInfo, error) { return ProcessInfo{}, ErrUnsupported }
+func closePidfd(int) error { return ErrUnsupported }
 
-func pidfdAlive(*os.File) bool { return false }
+func pidfdInfo(*Pidfd) (ProcessInfo, error) { return ProcessInfo{}, ErrUnsupported }
 
-func pidfdInode(*os.File) (uint64, error) { return 0, ErrUnsupported }
+func pidfdAlive(*Pidfd) bool { return false }
 
-func waitPidfd(context.Context, *os.File) error { return ErrUnsupported }
+func pidfdInode(*Pidfd) (uint64, error) { return 0, ErrUnsupported }
+
+func waitPidfd(context.Context, *Pidfd) error { return ErrUnsupported }
 
 func isNoProcess(error) bool { return false }
