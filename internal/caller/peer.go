@@ -24,8 +24,8 @@ type Peer struct {
 	pid   int
 	uid   uint32
 	pidfd *platform.Pidfd // nil where the system has none
-	blind string   // then why
-	weak  bool     // the pidfd was opened by pid
+	blind string          // then why
+	weak  bool            // the pidfd was opened by pid
 
 	watch sync.Once
 	done  chan struct{}
