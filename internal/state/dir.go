@@ -188,7 +188,7 @@ func openIn(parent *Dir, name string) (*Dir, error) {
 // newDir completes d, whose root is open, and judges it by its descriptor. It
 // must be the directory that before described, which was no link.
 func newDir(d *Dir, before fs.FileInfo) (*Dir, error) {
-	file, err := d.root.Open(".")
+	file, err := openSelf(d)
 	if err != nil {
 		return nil, errors.Join(withPath(err, d.path), d.root.Close())
 	}
@@ -239,12 +239,19 @@ func finishDir(parent, d *Dir) error {
 	if err := d.file.Chmod(dirMode); err != nil {
 		return withPath(err, d.path)
 	}
-	file, err := parent.root.Open(".")
+	file, err := openSelf(parent)
 	if err != nil {
 		return withPath(err, parent.path)
 	}
 	defer file.Close()
 	return syncDir(parent, file)
+}
+
+// openSelf opens the directory itself. Package os tries to make what it opens
+// non-blocking, so that it can wait for it, and undoes that where it can't, as
+// for everything here: saying so at once saves four system calls an open.
+func openSelf(d *Dir) (*os.File, error) {
+	return d.root.OpenFile(".", os.O_RDONLY|platform.NonBlock, 0)
 }
 
 // syncDir makes the names in file, which is d, durable where the system can.
@@ -266,7 +273,7 @@ func syncDir(d *Dir, file *os.File) error {
 // readEntries reads the directory anew, through a descriptor of its own: a
 // directory's read position is part of the open file.
 func readEntries(d *Dir) ([]fs.DirEntry, error) {
-	file, err := d.root.Open(".")
+	file, err := openSelf(d)
 	if err != nil {
 		return nil, withPath(err, d.path)
 	}

@@ -137,8 +137,9 @@ func createTemp(d *Dir) (string, *os.File, error) {
 		return "", nil, fmt.Errorf("naming a temporary file: %w", err)
 	}
 	name := tempPrefix + hex.EncodeToString(random[:])
-	// O_EXCL follows no link and opens nothing that is there already.
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	// O_EXCL follows no link and opens nothing that is there already. A regular
+	// file never blocks: see openSelf.
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|platform.NonBlock, fileMode)
 	if err != nil {
 		return "", nil, withPath(err, filepath.Join(d.path, name))
 	}

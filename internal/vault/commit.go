@@ -509,7 +509,7 @@ func (d *draft) apply() {
 		}
 	}
 	for n, part := range d.root.shards {
-		if !part.broken {
+		if !part.broken && len(s.problems) > 0 { // else 256 names would be made for nothing
 			s.problems.clear(s.shardObject(own, n))
 		}
 	}

@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -138,6 +139,16 @@ func (e *encoder) str(s string) {
 	}
 	e.text(s[start:])
 	e.text(`"`)
+}
+
+// hex writes bytes as a string of their digits.
+func (e *encoder) hex(b []byte) {
+	e.n += 2*len(b) + len(`""`)
+	if !e.counting {
+		e.out = append(e.out, '"')
+		e.out = hex.AppendEncode(e.out, b)
+		e.out = append(e.out, '"')
+	}
 }
 
 func escape(c byte) string {

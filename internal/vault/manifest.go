@@ -3,6 +3,8 @@ package vault
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,21 +52,37 @@ func (r *root) put(e *encoder) {
 	if r.audit != (mark{}) {
 		audit = member{"audit", func(e *encoder) { e.mark("head", "seq", r.audit) }}
 	}
-	shards := make(map[string]seal.Hash, len(r.shards))
-	for n, h := range r.shards {
-		shards[shardName(n)] = h
-	}
 	e.object(r.extra,
 		audit,
 		member{"keyset", func(e *encoder) { e.mark("hash", "epoch", r.keyset) }},
 		hashMember("prev", r.prev),
 		seqsMember("seen", r.seen),
 		numMember("seq", int64(r.seq)), // #nosec G115 -- seqs stay far below 2^53
-		mapMember("shards", shards, putHash),
+		shardsMember(r.shards),
 		timeMember("time", r.time),
 		seqsMember("vaults", r.vaults),
 		numMember("vk", int64(r.vk)), // #nosec G115 -- as above
 	)
+}
+
+// shardsMember is a mapMember made for the largest part of a root, of which each write makes one: up to 256 shards, named by their number,
+// whose order is that of their names.
+func shardsMember(shards map[uint8]seal.Hash) member {
+	if len(shards) == 0 {
+		return member{}
+	}
+	numbers := slices.Sorted(maps.Keys(shards))
+	return member{"shards", func(e *encoder) {
+		before := "{"
+		for _, n := range numbers {
+			e.text(before)
+			e.hex([]byte{n})
+			e.text(":")
+			putHash(e, shards[n])
+			before = ","
+		}
+		e.text("}")
+	}}
 }
 
 func (e *encoder) mark(hashKey, numKey string, m mark) {

@@ -120,13 +120,13 @@ func readHashes(d *decoder) []seal.Hash {
 	return out
 }
 
-func putHash(e *encoder, h seal.Hash) { e.str(h.String()) }
+func putHash(e *encoder, h seal.Hash) { e.hex(h[:]) }
 
 func hashMember(key string, h seal.Hash) member {
 	if h == (seal.Hash{}) {
 		return member{}
 	}
-	return textMember(key, h.String())
+	return member{key, func(e *encoder) { putHash(e, h) }}
 }
 
 func idMember(key string, id seal.ID) member {
