@@ -36,7 +36,7 @@ type names map[string]string
 // was added and one that was purged.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir(), names: names{}, moment: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	w := &world{dir: newScene(t).dir, names: names{}, moment: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	cfg := w.config("present", "A")
 	a, kit := create(t, cfg)
 	w.kit = kit
@@ -258,7 +258,7 @@ type replica struct {
 func (w *world) replica(t *testing.T) *replica {
 	t.Helper()
 	r := &replica{
-		ground: ground{t, maps.Clone(w.names), w, t.TempDir()},
+		ground: ground{t, maps.Clone(w.names), w, newScene(t).dir},
 		now:    w.moment.Add(time.Hour), password: password, reads: w.reads,
 	}
 	copyTree(t, filepath.Join(w.dir, "present"), r.dir)
@@ -269,7 +269,7 @@ func (w *world) replica(t *testing.T) *replica {
 func (r *replica) copy() *replica {
 	r.Helper()
 	c := *r
-	c.dir = r.TempDir()
+	c.dir = newScene(r).dir
 	copyTree(r, r.dir, c.dir)
 	return &c
 }

@@ -148,6 +148,7 @@ func nestedAccount(t *testing.T, cfg vault.Config) *nest {
 // TestNoPlaintextInAnyFile searches every file and every name of an account and of its device for everything that a person put into it,
 // in all the forms in which a mistake would store it. The search finds what it plants itself before it may find nothing.
 func TestNoPlaintextInAnyFile(t *testing.T) {
+	oneThread(t)
 	t.Parallel()
 	s := newScene(t)
 	n := nestedAccount(t, s.account())
@@ -188,6 +189,7 @@ func (n *nest) secretText() string {
 // TestNoValueInAnyMessage damages every file of an account and its device, one after the other, and reads all that the account then has
 // to say. Findings name nothing but ids, errors may name items and fields.
 func TestNoValueInAnyMessage(t *testing.T) {
+	oneThread(t)
 	t.Parallel()
 	base := newScene(t)
 	n := &nest{t: t}

@@ -13,6 +13,7 @@ import (
 // TestKilledAtRandom kills a process that writes without a pause, again and again on one account. What it reported as written is there,
 // and at most the one act more that it was about to report.
 func TestKilledAtRandom(t *testing.T) {
+	oneThread(t)
 	t.Parallel()
 	s := newScene(t)
 	a, _ := create(t, s.account())

@@ -14,6 +14,7 @@ import (
 // finds the old content or the new one entire and nothing to complain about, the next write works, and after it there is no file that
 // nothing lists.
 func TestKilledAtEachStep(t *testing.T) {
+	oneThread(t)
 	for _, a := range acts() {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()

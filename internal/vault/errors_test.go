@@ -109,6 +109,7 @@ func (c *canaries) fails(t testing.TB, what string, err error) {
 
 // TestErrorsShowNoValues lets everything fail that can, around values that are known, and searches what was said.
 func TestErrorsShowNoValues(t *testing.T) {
+	oneThread(t)
 	c := &canaries{}
 	now := newClock()
 	cfg := config(t.TempDir())

@@ -152,6 +152,7 @@ func isDefault(v fixtureVault) bool { return v.Name == vault.DefaultVault }
 
 // TestFixtureOnNewDevices opens the committed store with the codes of its kit, on devices that hold nothing else.
 func TestFixtureOnNewDevices(t *testing.T) {
+	oneThread(t)
 	want := expectedFixture(t)
 	check := func(t *testing.T, a *vault.Account, devices int) {
 		t.Helper()

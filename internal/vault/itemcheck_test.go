@@ -111,6 +111,7 @@ func TestContentThatIsTaken(t *testing.T) {
 
 // TestContentOfOthersIsKept: what the item held before, because a later version or a laxer one wrote it, is no reason to refuse a write.
 func TestContentOfOthersIsKept(t *testing.T) {
+	oneThread(t)
 	cfg, a, _ := newAccount(t)
 	v := firstVault(t, a)
 	for name, bad := range badContents(t) {

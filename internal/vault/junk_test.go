@@ -15,6 +15,7 @@ import (
 // TestJunkStopsNobody puts one file into the account that is none of its own and that no reader takes: a link, one open to others, one
 // that is too large. Whoever may write there could do worse; but what nothing lists must not keep the owner from his values.
 func TestJunkStopsNobody(t *testing.T) {
+	oneThread(t)
 	needModes(t)
 	if testkit.AsUser(t) {
 		return
@@ -51,6 +52,7 @@ func TestJunkStopsNobody(t *testing.T) {
 	for place, want := range places {
 		for kind, put := range junk {
 			t.Run(kind+" "+strings.ReplaceAll(place, vaultID, "V")[:8], func(t *testing.T) {
+				t.Parallel()
 				s := base.copy(t)
 				b := open(t, s.account()) // it meets the junk later
 				put(t, filepath.Join(s.account().AccountDir, place))
@@ -81,6 +83,7 @@ func TestJunkStopsNobody(t *testing.T) {
 
 // TestTooLargeIsTampered: a file that is listed and larger than F1 allows was changed.
 func TestTooLargeIsTampered(t *testing.T) {
+	oneThread(t)
 	base, first, second := twoDevices(t)
 	save(t, firstVault(t, second), newItem(t, "of the second", "1"))
 	vaultID, device := firstVault(t, first).ID().String(), second.Device().String()

@@ -13,6 +13,7 @@ import (
 // TestWritingOnAnOlderRevision: another device changed an item and its file has not come. What is served meanwhile is older, and saving
 // that again must not take the other's change out of sight: both stand when the file comes, whatever was saved in between.
 func TestWritingOnAnOlderRevision(t *testing.T) {
+	oneThread(t)
 	for name, change := range changesOfX() {
 		t.Run(name, func(t *testing.T) { writeOnAnOlderRevision(t, change) })
 	}

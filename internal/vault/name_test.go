@@ -110,6 +110,7 @@ func TestNamesWithoutCase(t *testing.T) {
 
 // TestFoldOfNames: a name in other letters is the same name, and the form under which it is looked up is one of its forms.
 func TestFoldOfNames(t *testing.T) {
+	oneThread(t)
 	for r := range rune(unicode.MaxRune) + 1 {
 		checkFold(t, string(r))
 	}

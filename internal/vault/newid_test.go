@@ -28,6 +28,7 @@ func (s snapshotting) WriteNew(name string, data []byte) error {
 // TestNewDeviceAfterASnapshotInTheMiddleOfAWrite restores the state directory as a backup took it while an item was written. It names the
 // item's files as those of a write that did not end, but that write and others after it came to their end.
 func TestNewDeviceAfterASnapshotInTheMiddleOfAWrite(t *testing.T) {
+	oneThread(t)
 	for name, write := range map[string]func(t *testing.T, a *vault.Account){
 		"an item": func(t *testing.T, a *vault.Account) {
 			t.Helper()

@@ -67,6 +67,7 @@ func TestC36_WeakMasterPasswords(t *testing.T) {
 
 // TestC36_LeastMasterPassword is as short and as weak as a password may be.
 func TestC36_LeastMasterPassword(t *testing.T) {
+	oneThread(t)
 	for name, password := range map[string]string{
 		"twelve characters":              "kX9#vQ2!mZ7p",
 		"twelve characters of two bytes": "éWêQàKäFöZüX",
@@ -92,6 +93,7 @@ func TestC36_LeastMasterPassword(t *testing.T) {
 
 // TestPasswordNormalForms: a password typed on another keyboard is the same one.
 func TestPasswordNormalForms(t *testing.T) {
+	oneThread(t)
 	cfg := config(t.TempDir())
 	a, kit, err := vault.Create(cfg, value(t, "Ångström über Weiß 7421"))
 	must(t, err)
@@ -117,6 +119,7 @@ func TestPasswordThatIsNoText(t *testing.T) {
 }
 
 func TestChangePassword(t *testing.T) {
+	oneThread(t)
 	now := newClock()
 	cfg := config(t.TempDir())
 	cfg.Now = now.Now
@@ -155,6 +158,7 @@ func TestChangePassword(t *testing.T) {
 // TestChangePasswordOfOldKeyset puts the old keyset back: an old password must not work again, and the newer keyset's is not told apart
 // from a wrong one.
 func TestChangePasswordOfOldKeyset(t *testing.T) {
+	oneThread(t)
 	now := newClock()
 	cfg := config(t.TempDir())
 	cfg.Now = now.Now
@@ -173,6 +177,7 @@ func TestChangePasswordOfOldKeyset(t *testing.T) {
 }
 
 func TestChangePasswordRefusals(t *testing.T) {
+	oneThread(t)
 	now := newClock()
 	cfg := config(t.TempDir())
 	cfg.Now = now.Now
@@ -208,6 +213,7 @@ func TestChangePasswordRefusals(t *testing.T) {
 
 // TestC36_KeysetAlone is an account directory in a stranger's hands: the right password is worth nothing without the device secret.
 func TestC36_KeysetAlone(t *testing.T) {
+	oneThread(t)
 	cfg, a, kit := newAccount(t)
 	a.Lock()
 	stranger := cfg

@@ -102,6 +102,7 @@ func fill(t *testing.T, name string, but int64) (free func()) {
 // TestU_153_DiskFull fills the disks to a different degree each time, so that every step of a write runs out of room once. The error says
 // so, nothing is lost, everything can be read even in a new process, and as soon as there is room writing works again.
 func TestU_153_DiskFull(t *testing.T) {
+	oneThread(t)
 	if onDisks(t) {
 		return
 	}
@@ -170,6 +171,7 @@ func quietWith(t *testing.T, name string, a *vault.Account, want bool) {
 // TestU_155_ReadOnly turns the disks read-only, one, the other, both. Reading goes on, also in a new process and on a new device; a write
 // says why it can't.
 func TestU_155_ReadOnly(t *testing.T) {
+	oneThread(t)
 	if onDisks(t) {
 		return
 	}
@@ -248,6 +250,7 @@ func wantReadable(t *testing.T, name string, a *vault.Account) {
 
 // TestU_151_NoPermissionToWrite takes the owner's own right to write. It differs from a read-only disk in that some of it may be writable.
 func TestU_151_NoPermissionToWrite(t *testing.T) {
+	oneThread(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("modes of directories mean nothing here")
 	}

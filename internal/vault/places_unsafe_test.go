@@ -26,6 +26,7 @@ func needModes(t *testing.T) {
 
 // TestU_20_Umask makes and uses an account under the loosest umask: nothing of it is open to others.
 func TestU_20_Umask(t *testing.T) {
+	oneThread(t)
 	needModes(t)
 	if testkit.AsUser(t) || belowShell(t, `umask 000; exec "$@"`) {
 		return
@@ -35,6 +36,7 @@ func TestU_20_Umask(t *testing.T) {
 
 // TestU_20_TightUmask is the same where the umask takes rights from the owner himself.
 func TestU_20_TightUmask(t *testing.T) {
+	oneThread(t)
 	needModes(t)
 	if testkit.AsUser(t) {
 		return
@@ -142,6 +144,7 @@ func addMode(t *testing.T, path string, bits fs.FileMode) {
 // TestUnsafePlacesAreRefused spoils each file and directory of an account and its device in turn. Opening says which it is and what is
 // wrong with it; only a spoiled item harms nothing but itself, and is a finding that says the same.
 func TestUnsafePlacesAreRefused(t *testing.T) {
+	oneThread(t)
 	needModes(t)
 	if testkit.AsUser(t) {
 		return
@@ -156,6 +159,7 @@ func TestUnsafePlacesAreRefused(t *testing.T) {
 	}
 	for _, sp := range spoils() {
 		t.Run(strings.ReplaceAll(sp.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
 			for _, rel := range paths {
 				s := base.copy(t)
 				path := filepath.Join(s.dir, rel)
@@ -216,6 +220,7 @@ func refused(t *testing.T, s scene, path, reason string) {
 
 // TestForeignOwner gives files to somebody else, which only root can do; as an ordinary user it opens a directory that is root's.
 func TestForeignOwner(t *testing.T) {
+	oneThread(t)
 	needModes(t)
 	t.Run("a directory of root's", func(t *testing.T) {
 		if testkit.AsUser(t) {
@@ -253,6 +258,7 @@ func TestForeignOwner(t *testing.T) {
 
 // TestPlacesMoved: an account is where its configuration says, not where it was made.
 func TestPlacesMoved(t *testing.T) {
+	oneThread(t)
 	s := newScene(t)
 	a, _ := create(t, s.account())
 	save(t, firstVault(t, a), newItem(t, "S1", "value of S1"))

@@ -6,7 +6,6 @@ import (
 	"os"
 	"reflect"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("no /proc that tells what memory a process has")
 	}
-	if raceDetector() {
+	if raceDetector {
 		t.Skip("the race detector's own memory is larger than what is measured")
 	}
 	s := newScene(t)
@@ -62,20 +61,6 @@ func memoryOf(t *testing.T, name string) int {
 	}
 	t.Fatalf("the system does not tell %s", name)
 	return 0
-}
-
-// raceDetector says whether this test was built with it.
-func raceDetector() bool {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return false
-	}
-	for _, s := range info.Settings {
-		if s.Key == "-race" && s.Value == "true" {
-			return true
-		}
-	}
-	return false
 }
 
 // TestLockedAccountDoesNothing calls everything that can fail on an account that is locked. A method that is new must be added here.

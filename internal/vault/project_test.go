@@ -81,6 +81,7 @@ func sameDiff(t testing.TB, got, want vault.StageDiff) {
 }
 
 func TestStages(t *testing.T) {
+	oneThread(t)
 	cfg, a, _ := newAccount(t)
 	v := firstVault(t, a)
 	first := vault.StageChange{
@@ -131,6 +132,7 @@ func TestStages(t *testing.T) {
 
 // TestStageChangesThatAreRefused leave all as it is, and the plan tells the same.
 func TestStageChangesThatAreRefused(t *testing.T) {
+	oneThread(t)
 	_, a, _ := newAccount(t)
 	v := firstVault(t, a)
 	planned(t, a, v, vault.StageChange{Project: "shop", Stage: "dev", Set: variables(t, "A", "1")})
@@ -175,6 +177,7 @@ func TestStageChangesThatAreRefused(t *testing.T) {
 }
 
 func TestUndoOfAnImport(t *testing.T) {
+	oneThread(t)
 	_, a, _ := newAccount(t)
 	v := firstVault(t, a)
 	planned(t, a, v, vault.StageChange{Project: "old", Stage: "dev", Set: variables(t, "A", "1", "B", "1")})
@@ -201,6 +204,7 @@ func TestUndoOfAnImport(t *testing.T) {
 
 // TestStageOfAProjectInTheTrash: what is in the trash is not found, so a new one of the name is made.
 func TestStageOfAProjectInTheTrash(t *testing.T) {
+	oneThread(t)
 	_, a, _ := newAccount(t)
 	v := firstVault(t, a)
 	change := vault.StageChange{Project: "shop", Stage: "dev", Set: variables(t, "A", "1")}

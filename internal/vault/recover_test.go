@@ -41,6 +41,7 @@ func TestKit(t *testing.T) {
 }
 
 func TestSetDeviceSecretNeverReplaces(t *testing.T) {
+	oneThread(t)
 	cfg, _, kit := newAccount(t)
 	_, _, other := newAccount(t)
 	path := filepath.Join(cfg.StateDir, "device", "secret")
