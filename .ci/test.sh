@@ -18,14 +18,16 @@ want_shells() {
 
 step_race() {
 	need gcc gcc libc6-dev
-	# The long form of the crash tests is for the plain run: here one way of dying at each step will do.
+	# What takes long and happens in one goroutine is left to the other runs, and of the tables of crashes and attacks a
+	# sample is tried: the detector makes these ten times as slow and finds nothing in them.
 	CGO_ENABLED=1 go test -race -short -timeout 20m -count=1 -shuffle=on ./...
 }
 
 # step_user runs the suite once more as an ordinary user: root passes every
 # permission check. The tests are compiled by root and run in a copy of the
 # tree, since that user can enter neither the checkout nor go's caches; vendored
-# modules let "go list" work there.
+# modules let "go list" work there. It runs all packages, and -short: the long
+# form of the crash and attack tables, which judges no owner, is for "test".
 step_user() {
 	if ((EUID != 0)); then
 		say "already an ordinary user, uid $EUID: the step \"test\" is this run"
@@ -45,20 +47,29 @@ step_user() {
 	verbose_tests user user_tests "$base"
 }
 
-# user_tests BASE compiles and runs the tests of each package.
+# user_tests BASE runs the tests of each package, as many packages at once as
+# there are cores, and prints what each said when all are done.
 user_tests() {
-	local base=$1 failed=0 dir package binary
-	while IFS=$'\t' read -r dir package; do
-		binary=$base/bin/${package//\//-}.test
-		go test -c -o "$binary" "$package"
-		if as_user "$base" "$base/tree/${dir#"$tree"}" "$binary" -test.v -test.short -test.shuffle=on -test.timeout=20m -test.paniconexit0; then
-			printf 'ok  \t%s\n' "$package"
-		else
-			printf 'FAIL\t%s\n' "$package"
-			failed=1
-		fi
-	done < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{"\t"}}{{.ImportPath}}{{end}}' ./...)
+	local base=$1 failed=0
+	export tree
+	export -f user_test as_user
+	go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{end}}' ./... |
+		xargs -r -d '\n' -n 1 -P "$(nproc)" bash -c 'user_test "$@"' user_test "$base" || failed=1
+	cat "$base"/bin/*.log
 	return $failed
+}
+
+# user_test BASE PACKAGE<tab>DIRECTORY compiles and runs the tests of one package.
+user_test() {
+	local base=$1 package=${2%%$'\t'*} dir=${2#*$'\t'}
+	local binary=$base/bin/${package//\//-}
+	if go test -c -o "$binary.test" "$package" >"$binary.log" 2>&1 &&
+		as_user "$base" "$base/tree/${dir#"$tree"}" "$binary.test" -test.v -test.short -test.shuffle=on -test.timeout=20m -test.paniconexit0 >>"$binary.log" 2>&1; then
+		printf 'ok  \t%s\n' "$package" >>"$binary.log"
+		return
+	fi
+	printf 'FAIL\t%s\n' "$package" >>"$binary.log"
+	return 1
 }
 
 # as_user BASE DIRECTORY COMMAND… runs a command as the ordinary user, with an
@@ -81,36 +92,42 @@ verbose_tests() {
 }
 
 # step_fuzz runs each fuzz target for a moment. The list comes from the packages:
-# "go test -fuzz" is content to run nothing.
+# "go test -fuzz" is content to run nothing. Each package is built once, with
+# what fuzzing needs, and not once for each target.
 step_fuzz() {
-	local package name count=0
-	for package in $(go list ./...); do
-		for name in $(go test -list='^Fuzz' "$package" | grep '^Fuzz' || true); do
-			fuzz_one "$package" "$name"
+	local package dir name binary=$scratch/fuzz.test count=0
+	while read -r package dir; do
+		if ! grep -qs '^func Fuzz' "$dir"/*_test.go; then
+			continue
+		fi
+		go test -c -fuzz=. -o "$binary" "$package"
+		for name in $(cd "$dir" && "$binary" -test.list='^Fuzz'); do
+			fuzz_one "$package" "$dir" "$name"
 			count=$((count + 1))
 		done
-	done
+	done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
 	if ((count == 0)); then
 		fail "no fuzz target in any package"
 	fi
 	say "$count targets"
 }
 
-# fuzz_one PACKAGE TARGET fuzzes and wants to see that inputs were tried. It
-# counts inputs and not seconds: Go before 1.27 now and then reports the end of
-# a time as a failure (go.dev/issue/75804), and a loaded machine may spend it
-# all on the seeds. It begins with the committed seeds alone, every time.
+# fuzz_one PACKAGE DIRECTORY TARGET fuzzes and wants to see that inputs were
+# tried. It counts inputs and not seconds: Go before 1.27 now and then reports the
+# end of a time as a failure (go.dev/issue/75804), and a loaded machine may spend
+# it all on the seeds. It begins with the committed seeds alone, every time.
 fuzz_one() {
+	local package=$1 dir=$2 target=$3
 	local log=$scratch/fuzz.log execs
-	if ! timeout -k 10 10m go test -run='^$' -fuzz="^$2\$" -fuzztime="${FUZZTIME:-5000x}" -fuzzminimizetime=100x \
-		-parallel=2 "$1" -args -test.fuzzcachedir="$scratch/corpus/$1" >"$log" 2>&1; then
+	if ! (cd "$dir" && timeout -k 10 10m "$scratch/fuzz.test" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime="${FUZZTIME:-5000x}" \
+		-test.fuzzminimizetime=100x -test.parallel=2 -test.fuzzcachedir="$scratch/corpus/$package") >"$log" 2>&1; then
 		cat "$log"
-		fail "$2 of $1"
+		fail "$target of $package"
 	fi
 	execs=$(sed -n 's/^fuzz: elapsed: .*execs: \([0-9]*\).*/\1/p' "$log" | tail -1)
 	if ((${execs:-0} == 0)); then
 		cat "$log"
-		fail "$2 of $1 tried no input"
+		fail "$target of $package tried no input"
 	fi
-	say "$1 $2: $(sed -n 's/^fuzz: elapsed: \([0-9a-z.]*\), execs.*/\1/p' "$log" | tail -1), $execs inputs"
+	say "$package $target: $(sed -n 's/^fuzz: elapsed: \([0-9a-z.]*\), execs.*/\1/p' "$log" | tail -1), $execs inputs"
 }
