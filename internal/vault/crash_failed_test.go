@@ -27,7 +27,7 @@ func TestFailedAtEachStep(t *testing.T) {
 			c.after = c.content(t, whole)
 			failures, stride := 0, 1
 			switch {
-			case testing.Short() && raceDetector:
+			case testing.Short() && vault.RaceDetector:
 				stride = 10 // a sample: the full table is for the plain run
 			case testing.Short() && a.long:
 				stride = 5

@@ -94,3 +94,12 @@ func SaveUnjudged(t testing.TB, v *Vault, it *Item) {
 		t.Fatal(err)
 	}
 }
+
+// OneThread skips a long test of one goroutine where the race detector watches with -short: it finds what happens at once, there is
+// nothing of that, and under it one stretched password takes ten times as long. The plain run and that of an ordinary user have the test.
+func OneThread(t testing.TB) {
+	t.Helper()
+	if RaceDetector && testing.Short() {
+		t.Skip("nothing happens at once in it: left to the runs without the race detector")
+	}
+}

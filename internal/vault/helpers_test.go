@@ -50,13 +50,10 @@ func bytesOf(t testing.TB, v secret.Value) []byte {
 	return out
 }
 
-// oneThread skips a long test of one goroutine where the race detector watches with -short: it finds what happens at once, there is
-// nothing of that, and under it one stretched password takes ten times as long. The plain run and that of an ordinary user have the test.
+// oneThread is OneThread.
 func oneThread(t testing.TB) {
 	t.Helper()
-	if raceDetector && testing.Short() {
-		t.Skip("nothing happens at once in it: left to the runs without the race detector")
-	}
+	vault.OneThread(t)
 }
 
 // sampled says whether a row of a long table is among those that are tried: all, or with -short each third, under the race detector
@@ -65,7 +62,7 @@ func sampled(row int) bool {
 	switch {
 	case !testing.Short():
 		return true
-	case raceDetector:
+	case vault.RaceDetector:
 		return row%9 == 0
 	}
 	return row%3 == 0

@@ -111,6 +111,7 @@ func asTyped(t *rapid.T, text string) string {
 // TestCodesMistyped changes one symbol, at each place, into each other one, of many codes. The check symbols find all but one such mistake
 // in about a thousand.
 func TestCodesMistyped(t *testing.T) {
+	OneThread(t)
 	for _, n := range []int{deviceSecretLen, recoveryCodeLen} {
 		tried, passed := 0, 0
 		for range 100 {

@@ -12,6 +12,7 @@ import (
 
 // TestTooLargeToBeRead: what no reader would read is not written. A keyset of that kind would lock everybody out.
 func TestTooLargeToBeRead(t *testing.T) {
+	OneThread(t)
 	dir := t.TempDir()
 	cfg := Config{AccountDir: filepath.Join(dir, "account"), StateDir: filepath.Join(dir, "state"), KDF: seal.FloorKDF()}
 	password, err := secret.New([]byte("correct horse battery staple 77"))

@@ -20,7 +20,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("no /proc that tells what memory a process has")
 	}
-	if raceDetector {
+	if vault.RaceDetector {
 		t.Skip("the race detector's own memory is larger than what is measured")
 	}
 	s := newScene(t)

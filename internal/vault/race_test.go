@@ -1,6 +1,6 @@
 //go:build race
 
-package vault_test
+package vault
 
-// raceDetector says whether this test was built with it.
-const raceDetector = true
+// RaceDetector says whether this test was built with it.
+const RaceDetector = true

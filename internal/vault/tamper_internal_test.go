@@ -149,6 +149,7 @@ func vaultSamples(t *testing.T, s *shelf) []sample {
 
 // TestNoBitOfAFileIsFree changes each bit of a file of each kind: it must not open any more.
 func TestNoBitOfAFileIsFree(t *testing.T) {
+	OneThread(t)
 	for _, s := range fixtureSamples(t) {
 		t.Run(s.kind, func(t *testing.T) {
 			file, err := os.ReadFile(s.path)
@@ -180,6 +181,7 @@ func sameCode(a, b []byte) bool {
 
 // TestNoFileOpensCutOrGrown cuts each kind of file at every length and lets it grow: it must not open.
 func TestNoFileOpensCutOrGrown(t *testing.T) {
+	OneThread(t)
 	for _, s := range fixtureSamples(t) {
 		t.Run(s.kind, func(t *testing.T) {
 			file, err := os.ReadFile(s.path)
