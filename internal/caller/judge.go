@@ -33,7 +33,7 @@ func (t *Tables) JudgeSelf(getenv func(name string) string) (Identity, error) {
 	if err != nil {
 		return t.judge(alone(t, getenv), nil), nil
 	}
-	defer pidfd.Close()
+	defer pidfd.Close() //nolint:errcheck // nothing was written to it
 	c, err := t.gather(subject{pidfd: pidfd, pid: os.Getpid(), own: uint32(os.Geteuid()), self: getenv}, newWalker())
 	if err != nil {
 		return t.judge(chain{blind: err.Error()}, nil), err

@@ -45,7 +45,7 @@ func (c *checkup) processes() {
 		c.limited(name, "use Linux 5.3 or newer; until then everybody counts as unknown", "no descriptors of processes: %v", err)
 		return
 	}
-	defer self.Close()
+	defer self.Close() //nolint:errcheck // nothing was written to it
 	_, noInode := platform.PidfdInode(self)
 	_, noInfo := platform.PidfdInfo(self)
 	own, err := platform.ProcIsOwn()
