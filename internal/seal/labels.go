@@ -18,6 +18,7 @@ const (
 	labelKeysetMAC  = "warder/keyset-mac/v1"
 	labelDeviceCert = "warder/device-cert/v1"
 	labelSeen       = "warder/seen/v1" // also the data bound to the sealed seen state
+	labelPolicyMAC  = "warder/policy-mac/v1"
 )
 
 // Labels of the subkeys of a vault key.
@@ -39,4 +40,5 @@ const (
 	labelKeyset           = "warder/keyset/v1"
 	labelCard             = "warder/device-card/v1"
 	labelFingerprintValue = "warder/fp/v1"
+	labelPolicy           = "warder/policy/v1"
 )
