@@ -36,6 +36,9 @@ const (
 	OpAuditVerify = "audit.verify" // nothing → AuditReport
 	OpAuditSeal   = "audit.seal"   // Act → AuditSealed
 
+	OpPolicyPending = "policy.pending" // nothing → PolicyPending
+	OpPolicyAccept  = "policy.accept"  // PolicyAccept → PolicyAccepted
+
 	OpPasswd     = "passwd"      // Passwd, the old and the new password → nothing
 	OpNewKit     = "passwd.kit"  // Act → KitInfo; device secret and recovery code as two values
 	OpRepairList = "repair.list" // nothing → RepairList

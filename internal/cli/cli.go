@@ -104,6 +104,7 @@ func entries() []entry {
 		{[]string{"audit"}, newAudit},
 		{[]string{"daemon"}, newDaemon},
 		{[]string{"config"}, newConfig},
+		{[]string{"policy"}, newPolicy},
 		{[]string{"passwd"}, newPasswd},
 		{[]string{"repair"}, newRepair},
 		{[]string{"doctor"}, newDoctor},

@@ -40,11 +40,11 @@ type setting struct {
 }
 
 // waitsText says of a setting that waits what that means.
-const waitsText = "the daemon goes on with the default until a person has accepted it, which a later version will offer"
+const waitsText = "what counted before goes on until a person accepts it: warder policy accept"
 
-// waiting says whether the value of an option waits for a person: whoever can
-// write the file could make it say anything, so what keeps the account open for
-// longer than the default does not count by itself.
+// waiting says whether the value of an option takes a person's acceptance:
+// whoever can write the file could make it say anything, so what keeps the
+// account open for longer than the default does not count by itself.
 func waiting(s *state.Settings, name string) bool {
 	none := func(string) string { return "" }
 	standard, _, err := state.LoadSettings(nil, "", none, nil)
@@ -90,19 +90,31 @@ func loadSettings(env *Env) (*settings, error) {
 	return s, nil
 }
 
+// waits says whether the value of an option does not count yet, as far as a
+// daemon can be asked: one that was accepted counts.
+func (s *settings) waits(env *Env, name string) bool {
+	if !waiting(&s.values, name) {
+		return false
+	}
+	var pending api.PolicyPending
+	return lookUp(env, api.OpPolicyPending, nil, &pending) != nil || slices.ContainsFunc(pending.Proposals, func(p api.Proposal) bool {
+		return p.File == s.path && (p.Entry == name || p.Entry == "") // an agent is told the file alone
+	})
+}
+
 // all lists every setting.
-func (s *settings) all() []setting {
+func (s *settings) all(env *Env) []setting {
 	var list []setting
 	for _, o := range state.Options() {
 		text, from, _ := s.values.Lookup(o.Name)
-		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc, waiting(&s.values, o.Name)})
+		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc, s.waits(env, o.Name)})
 	}
 	return list
 }
 
 // one finds a setting.
-func (s *settings) one(name string) (setting, error) {
-	list := s.all()
+func (s *settings) one(env *Env, name string) (setting, error) {
+	list := s.all(env)
 	i := slices.IndexFunc(list, func(x setting) bool { return x.Name == name })
 	if i < 0 {
 		return setting{}, api.Errorf(api.NotFound, "there is no setting %q", name).WithHint("see which there are: warder config list")

@@ -21,7 +21,7 @@ func newConfigGet(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x, err := s.one(args[0])
+			x, err := s.one(env, args[0])
 			if err != nil {
 				return err
 			}

@@ -26,8 +26,8 @@ func TestConfig(t *testing.T) {
 	f.run("", "config", "set", "lock.never", "1").want(t, 7, "no setting", "warder config list")
 	f.run("", "config", "get", "lock.never").want(t, 7)
 	delete(f.env, "WARDER_LOCK_IDLE")
-	f.run("", "config", "set", "lock.idle", "24h").want(t, 0, "lock.idle = 24h", "warder: warning: lock.idle = 24h waits, for it is over 8h", "a person has accepted it")
-	f.run("", "config", "list").want(t, 0, "config.toml:2  waits: 8h counts")
+	f.run("", "config", "set", "lock.idle", "24h").want(t, 0, "lock.idle = 24h", "warder: warning: lock.idle = 24h waits, for it is over 8h", "until a person accepts it: warder policy accept")
+	f.run("", "config", "list").want(t, 0, "config.toml:2  waits: warder policy")
 	f.run("", "config", "list", "--json").want(t, 0, `"name":"lock.idle","value":"24h"`, `"waits":true`)
 	f.run("", "config", "get", "lock.idle").want(t, 0, "24h\n", "warning: lock.idle waits")
 	if s := f.run("", "config", "set", "lock.idle", "8h"); s.status != 0 || s.errors != "" {

@@ -21,13 +21,13 @@ value does not count yet marked. What could not be used is said on standard erro
 			}
 			s.warn(env)
 			if asJSON {
-				return printJSON(env.Out, map[string][]setting{"settings": s.all()})
+				return printJSON(env.Out, map[string][]setting{"settings": s.all(env)})
 			}
 			rows := columns{}
-			for _, x := range s.all() {
+			for _, x := range s.all(env) {
 				mark := ""
 				if x.Waits {
-					mark = "waits: " + x.Default + " counts"
+					mark = "waits: warder policy"
 				}
 				rows.add(x.Name, x.Value, x.Origin, mark)
 			}

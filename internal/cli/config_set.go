@@ -23,7 +23,7 @@ func newConfigSet(env *Env) *cobra.Command {
 		Long: `Change one setting in config.toml, and nothing else there: comments and order stay.
 A value that the setting can't have is refused and nothing is written. A lock time
 over the default is written and waits: it counts only after a person has accepted it,
-which a later version will offer.`,
+with 'warder policy accept'.`,
 		Example: `  warder config set lock.idle 2h
   warder config set guard.mode closed`,
 		Args:              exactly("a setting and a value", "NAME", "VALUE"),
@@ -73,10 +73,10 @@ func setSetting(env *Env, name, value string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if x, err := s.one(name); err == nil && x.Value != value {
+	if x, err := s.one(env, name); err == nil && x.Value != value {
 		warn(env.Err, "%s is still %s, from %s", name, x.Value, x.Origin)
 	}
-	if waiting(&wanted, name) {
+	if waiting(&wanted, name) && s.waits(env, name) {
 		warn(env.Err, "%s = %s waits, for it is over %s: %s", name, value, options[i].Default, waitsText)
 	}
 	if asJSON {

@@ -151,7 +151,7 @@ func printStatus(env *Env, s *api.Status) error {
 		auditRows(&rows, &s.Audit)
 	}
 	if s.PolicyPending > 0 {
-		rows.add("policy", fmt.Sprintf("%s wait for 'warder policy accept'", plural(s.PolicyPending, "change")))
+		rows.add("policy", waitFor(s.PolicyPending, "a person")+": warder policy accept")
 	}
 	if s.GuardDegraded > 0 {
 		rows.add("guard", fmt.Sprintf("%s went through unasked", plural(s.GuardDegraded, "call")))

@@ -29,6 +29,7 @@ const (
 	toMakeKit     need = "make_kit"
 	toRepair      need = "repair" // to overrule a warning about the store
 	toSeal        need = "seal"   // to declare a break of the log
+	toAccept      need = "accept" // to let count what widens in the user's files
 )
 
 // effect is what is decided. The order is that of strictness.
@@ -90,6 +91,7 @@ var table = [...]mayDo{
 	{toMakeKit, ask, deny, api.Denied, "a new recovery kit takes a person's presence", "ask a person to do it: warder passwd --new-kit"},
 	{toRepair, ask, deny, api.Denied, "overruling a warning takes a person's presence", "ask a person to do it: warder repair"},
 	{toSeal, ask, deny, api.Denied, "declaring a break of the log takes a person's presence", "ask a person to do it: warder audit seal"},
+	{toAccept, ask, deny, api.Denied, "accepting what widens takes a person's presence", "ask a person to do it: warder policy accept"},
 }
 
 // decision is what was decided, and why.

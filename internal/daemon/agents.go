@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"warder/internal/api"
 	"warder/internal/caller"
 	"warder/internal/state"
 )
@@ -48,10 +50,10 @@ type agentList struct {
 }
 
 type agentRow struct {
-	Client string   `toml:"client"`
-	Names  []string `toml:"names,omitempty"`
-	Paths  []string `toml:"paths,omitempty"`
-	Marks  []string `toml:"marks,omitempty"`
+	Client string   `toml:"client" json:"client"`
+	Names  []string `toml:"names,omitempty" json:"names,omitempty"`
+	Paths  []string `toml:"paths,omitempty" json:"paths,omitempty"`
+	Marks  []string `toml:"marks,omitempty" json:"marks,omitempty"`
 }
 
 func (a agentsText) list() (list agentList, err error) {
@@ -84,32 +86,61 @@ func without(rows, others []agentRow) (left []agentRow) {
 
 // tables are those of package caller with the user's agents: the present ones, and those that were there before. Taking one
 // away would make a person of it, so that waits for acceptance.
-func (a *agentsKnown) tables() (tables *caller.Tables, pending int, warnings []string) {
+func (a *agentsKnown) tables() (tables *caller.Tables, now said) {
 	tables, notes, broken := caller.LoadTables(a.own.forTables(), a.own.path)
 	if broken = cmpError(a.own.err, broken); broken != nil {
-		warnings = append(warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.own.path, broken))
+		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.own.path, broken))
 	}
 	for _, w := range notes {
-		if w.Pending {
-			pending++
-		}
-		warnings = append(warnings, w.String())
+		now.warnings = append(now.warnings, w.String())
 	}
 	if _, lost := tables.Extend(a.kept.forTables(), a.kept.path); lost != nil {
-		warnings = append(warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.kept.path, cmpError(a.kept.err, lost)))
-		return tables, pending, warnings
+		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.kept.path, cmpError(a.kept.err, lost)))
+		return tables, now
 	}
+	now.proposals = a.proposals()
+	return tables, now
+}
+
+// proposals are the agents that the present file has less of than what was seen.
+func (a *agentsKnown) proposals() (list []api.Proposal) {
 	own, err := a.own.list()
 	kept, lost := a.kept.list()
 	if err != nil || lost != nil {
-		return tables, pending, warnings
+		return nil
 	}
+	var clients []string
 	for _, r := range without(kept.Agent, own.Agent) {
-		pending++
-		warnings = append(warnings, fmt.Sprintf("%s does not have all of agent %q any more, which stays one and waits for a person: warder policy accept",
-			a.own.path, r.Client))
+		if slices.Contains(clients, r.Client) {
+			continue
+		}
+		clients = append(clients, r.Client)
+		list = append(list, api.Proposal{
+			File: a.own.path, Entry: "agent " + r.Client, Accepted: linesOf(kept.Agent, r.Client), Proposed: linesOf(own.Agent, r.Client),
+			Widens: "what it is no longer known by can count as a person",
+		})
 	}
-	return tables, pending, warnings
+	return list
+}
+
+// linesOf is all that an agent is known by, each in a line.
+func linesOf(rows []agentRow, client string) string {
+	var lines []string
+	for _, r := range rows {
+		if r.Client != client {
+			continue
+		}
+		for _, part := range [...]struct {
+			kind  string
+			texts []string
+		}{{"name", r.Names}, {"path", r.Paths}, {"mark", r.Marks}} {
+			for _, text := range part.texts {
+				lines = append(lines, fmt.Sprintf("%s %q", part.kind, text))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n")
 }
 
 // cmpError is the first of two errors that is one.
@@ -123,20 +154,43 @@ func cmpError(a, b error) error {
 // keep adds what the present file has to what was seen, and reports whether that was anything new.
 func (a *agentsKnown) keep() (changed bool) {
 	own, err := a.own.list()
+	if err != nil || own.Version != 1 {
+		return false
+	}
+	return a.add(own.Agent)
+}
+
+// add adds rows to what was seen, as far as they mean anything.
+func (a *agentsKnown) add(rows []agentRow) (changed bool) {
 	kept, lost := a.kept.list()
-	if err != nil || lost != nil || own.Version != 1 {
+	if lost != nil {
 		return false
 	}
-	fresh := without(own.Agent, kept.Agent)
-	if len(fresh) == 0 {
+	fresh := without(rows, kept.Agent)
+	if fresh = slices.DeleteFunc(fresh, agentRow.isVoid); len(fresh) == 0 {
 		return false
 	}
-	text, err := toml.Marshal(agentList{Version: 1, Agent: append(kept.Agent, fresh...)})
+	return a.put(append(kept.Agent, fresh...))
+}
+
+// put makes rows all that was seen.
+func (a *agentsKnown) put(rows []agentRow) (changed bool) {
+	text, err := toml.Marshal(agentList{Version: 1, Agent: rows})
 	if err != nil || len(text) > configLimit {
 		return false
 	}
 	a.kept.text = text
 	return true
+}
+
+// isVoid reports whether a row makes no agent of anything: it never counted, so nothing is lost with it.
+func (r agentRow) isVoid() bool {
+	text, err := toml.Marshal(agentList{Version: 1, Agent: []agentRow{r}})
+	if err != nil {
+		return true
+	}
+	_, notes, err := caller.LoadTables(text, "")
+	return err != nil || len(notes) > 0
 }
 
 // loadTables reads the agents that the user adds, also while the daemon runs: an added one counts within a tick, and one that was
@@ -153,18 +207,24 @@ func (d wishes) loadTables() {
 		d.agents.kept = keptAgents(d.state, d.opt.State)
 	}
 	if d.agents.keep() {
-		if err := d.state.Replace(agentsFile, d.agents.kept.text); err != nil {
-			d.log.LogAttrs(context.Background(), slog.LevelWarn, "added agents are known to this daemon only", slog.String("cause", err.Error()))
-		}
+		d.storeAgents()
+		acceptor(d).resign()
 	}
-	tables, pending, warnings := d.agents.tables()
+	d.applyTables()
+}
+
+// storeAgents writes what was seen of the user's agents.
+func (d wishes) storeAgents() {
+	if err := d.state.Replace(agentsFile, d.agents.kept.text); err != nil {
+		d.log.LogAttrs(context.Background(), slog.LevelWarn, "added agents are known to this daemon only", slog.String("cause", err.Error()))
+	}
+}
+
+// applyTables judges callers from here on by what is known of agents.
+func (d wishes) applyTables() {
+	tables, now := d.agents.tables()
 	d.tables.Store(tables)
-	d.mu.Lock()
-	d.tablesPending = pending
-	d.mu.Unlock()
-	for _, text := range warnings {
-		d.warn("%s", text)
-	}
+	d.tell(agentsFile, now)
 }
 
 // keptAgents reads the agents that were seen before.
@@ -185,7 +245,7 @@ func judgeSelf(o Options) caller.Identity {
 		known.kept = keptAgents(dir, o.State)
 		_ = dir.Close()
 	}
-	tables, _, _ := known.tables()
+	tables, _ := known.tables()
 	id, _ := tables.JudgeSelf(o.Getenv) // unknown with an error
 	return id
 }

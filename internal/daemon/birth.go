@@ -127,6 +127,7 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 		k.id = o.account.ID().String()
 		log.resume(ctx, o)
 	}
+	acceptor(d).open(o.account)
 	log.note(ctx, eventStarted, nil, map[string]any{
 		"pid": ownPID(), "version": d.opt.Version, "sha256": d.program.sha256(), "started_by": d.starter.Verdict,
 		"same_binary": d.isRecorded() == "",

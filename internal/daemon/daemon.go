@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,18 +41,21 @@ type Daemon struct {
 	state    *state.Dir
 	account  accountPlace
 	tables   atomic.Pointer[caller.Tables]
-	agents   agentsKnown // by whoever starts and then by the tick alone
 	audit    *audit.Log
 	held     atomic.Pointer[audit.Mark] // what the account has signed of the log and the log does not hold; nil usually
 	checked  atomic.Pointer[time.Time]  // when this daemon last verified all of the log
 	keep     *keeper
 	listener *api.Listener
 
-	mu               sync.Mutex // guards policy, tablesPending and both warnings
-	policy           settings
-	tablesPending    int // what a user's table wants and can't have
-	warnings         []string
-	settingsWarnings []string // what is wrong with config.toml as it was read last
+	wishing      sync.Mutex // guards agents, settingsText and accepted, and writing policy; taken before mu and before keep's
+	agents       agentsKnown
+	settingsText []byte // config.toml as it was read
+	accepted     acceptance
+
+	mu       sync.Mutex // guards policy, told and warnings
+	policy   settings
+	told     map[string]said // by the name of the user's file
+	warnings []string
 
 	quits  chan string // why the daemon shall end
 	failed chan error  // the server can't go on
@@ -156,6 +160,7 @@ func (d *Daemon) ops() map[string]api.Op {
 	ops[api.OpDaemonReplace] = api.Op{Call: own.replace}
 	ops[api.OpAuditVerify] = api.Op{Call: own.auditVerify}
 	ops[api.OpAuditSeal] = own.seal(a)
+	maps.Copy(ops, accepting{d}.ops(a))
 	return ops
 }
 

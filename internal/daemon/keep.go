@@ -73,6 +73,14 @@ func (k *keeper) limit(idle, most time.Duration) {
 	k.expire()
 }
 
+// allow sets how long the account may stay open, where that was accepted by a person.
+func (k *keeper) allow(idle, most time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.idle, k.max = idle, most
+	k.expire()
+}
+
 // tick locks the account if its time is over.
 func (k *keeper) tick() {
 	k.mu.Lock()

@@ -39,40 +39,42 @@ func TestWhatWidensWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
 		change func(s *settings)
+		waits  int
 		warns  []string
 	}{
-		"nothing":  {"", func(*settings) {}, nil},
-		"stricter": {"[lock]\nidle = \"1h\"\nmax = \"2h\"\n", func(s *settings) { s.idle, s.max = time.Hour, 2*time.Hour }, nil},
-		"wider":    {"[lock]\nidle = \"9h\"\nmax = \"13h\"\n", func(s *settings) { s.pending = 2 }, []string{"config.toml:2: lock.idle", "config.toml:3: lock.max"}},
+		"nothing":  {"", func(*settings) {}, 0, nil},
+		"stricter": {"[lock]\nidle = \"1h\"\nmax = \"2h\"\n", func(s *settings) { s.idle, s.max = time.Hour, 2*time.Hour }, 0, nil},
+		"wider":    {"[lock]\nidle = \"9h\"\nmax = \"13h\"\n", func(*settings) {}, 2, []string{"config.toml:2: lock.idle", "config.toml:3: lock.max"}},
 		"one of each": {
 			"[lock]\nidle = \"1h\"\nmax = \"13h\"\n",
-			func(s *settings) { s.idle, s.pending = time.Hour, 1 },
+			func(s *settings) { s.idle = time.Hour }, 1,
 			[]string{"config.toml:3: lock.max"},
 		},
 		"a small log": {
 			"[audit]\nmax_size = \"2MiB\"\ngenerations = 2\n",
-			func(s *settings) { s.auditSize, s.auditGenerations = 2<<20, 2 }, nil,
+			func(s *settings) { s.auditSize, s.auditGenerations = 2<<20, 2 }, 0, nil,
 		},
-		"a log below the bounds": {"[audit]\nmax_size = \"1\"\ngenerations = 0\n", func(*settings) {}, []string{"config.toml:2", "config.toml:3"}},
-		"a log that keeps more":  {"[audit]\ngenerations = 9\n", func(s *settings) { s.auditGenerations = 9 }, nil},
-		"nonsense":               {"[lock]\nidle = \"yes\"\nmax = \"1h\"\n", func(s *settings) { s.max = time.Hour }, []string{"config.toml:2"}},
-		"no TOML":                {"idle: 1h\n", func(*settings) {}, []string{"the settings don't count"}},
+		"a log below the bounds": {"[audit]\nmax_size = \"1\"\ngenerations = 0\n", func(*settings) {}, 0, []string{"config.toml:2", "config.toml:3"}},
+		"a log that keeps more":  {"[audit]\ngenerations = 9\n", func(s *settings) { s.auditGenerations = 9 }, 0, nil},
+		"nonsense":               {"[lock]\nidle = \"yes\"\nmax = \"1h\"\n", func(s *settings) { s.max = time.Hour }, 0, []string{"config.toml:2"}},
+		"no TOML":                {"idle: 1h\n", func(*settings) {}, 0, []string{"the settings don't count"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := configured(t, map[string]string{configFile: c.text})
 			want := standard
 			c.change(&want)
-			if d.policy != want {
-				t.Errorf("got %+v, want %+v", d.policy, want)
+			texts, waits := wishes{d}.says(true)
+			if d.policy != want || waits != c.waits {
+				t.Errorf("got %+v and %d, want %+v and %d", d.policy, waits, want, c.waits)
 			}
-			all := strings.Join(d.settingsWarnings, "\n")
+			all := strings.Join(texts, "\n")
 			for _, part := range c.warns {
 				if !strings.Contains(all, part) {
-					t.Errorf("%q is not in %q", part, d.settingsWarnings)
+					t.Errorf("%q is not in %q", part, texts)
 				}
 			}
-			if (len(c.warns) == 0) != (len(d.settingsWarnings) == 0) {
-				t.Errorf("warnings: %q", d.settingsWarnings)
+			if (len(c.warns) == 0) != (len(texts) == 0) {
+				t.Errorf("warnings: %q", texts)
 			}
 		})
 	}
@@ -91,7 +93,8 @@ func TestBrokenSettingsAreToldAtOnce(t *testing.T) {
 	} {
 		must(t, os.WriteFile(path, []byte(row.text), 0o600))
 		wishes{d}.loadSettings()
-		told := strings.Join(d.settingsWarnings, "\n")
+		texts, _ := wishes{d}.says(true)
+		told := strings.Join(texts, "\n")
 		if (row.want == "") != (told == "") || !strings.Contains(told, row.want) {
 			t.Errorf("%q is told as %q, want %q", row.text, told, row.want)
 		}
@@ -107,8 +110,9 @@ func TestLooseSettingsDontCount(t *testing.T) {
 	must(t, os.Chmod(path, 0o666))
 	d := &Daemon{opt: Options{Config: dir}, log: slog.New(slog.DiscardHandler)}
 	wishes{d}.loadSettings()
-	if d.policy.idle != 8*time.Hour || len(d.settingsWarnings) != 1 || !strings.Contains(d.settingsWarnings[0], "loose mode") {
-		t.Errorf("idle %s, warnings %q", d.policy.idle, d.settingsWarnings)
+	texts, _ := wishes{d}.says(true)
+	if d.policy.idle != 8*time.Hour || len(texts) != 1 || !strings.Contains(texts[0], "loose mode") {
+		t.Errorf("idle %s, warnings %q", d.policy.idle, texts)
 	}
 }
 
@@ -120,16 +124,20 @@ func TestTheAgentsOfAUser(t *testing.T) {
 		return id.Verdict
 	}
 	added := configured(t, map[string]string{agentsFile: "version = 1\n[[agent]]\nclient = \"mybot\"\nmarks = [\"MYBOT=1\"]\n"})
-	if got := verdict(added); got != caller.Agent || len(added.warnings) > 0 {
-		t.Errorf("an added agent is %s; %q", got, added.warnings)
+	told := func(d *Daemon) []string {
+		texts, _ := wishes{d}.says(true)
+		return texts
+	}
+	if got := verdict(added); got != caller.Agent || len(told(added)) > 0 {
+		t.Errorf("an added agent is %s; %q", got, told(added))
 	}
 	broken := configured(t, map[string]string{agentsFile: "version = \n"})
-	if got := verdict(broken); got == caller.Person || len(broken.warnings) == 0 {
-		t.Errorf("with a broken file: %s; %q", got, broken.warnings)
+	if got := verdict(broken); got == caller.Person || len(told(broken)) == 0 {
+		t.Errorf("with a broken file: %s; %q", got, told(broken))
 	}
 	asks := configured(t, map[string]string{agentsFile: "version = 1\n[[terminal]]\nnames = [\"mine\"]\n"})
-	if asks.tablesPending == 0 {
-		t.Errorf("what a table can't do is not pending: %q", asks.warnings)
+	if texts, waits := (wishes{asks}).says(true); waits != 0 || len(texts) != 1 || !strings.Contains(texts[0], "can only add agents") {
+		t.Errorf("of what a table can't do: %q, %d wait", texts, waits)
 	}
 }
 
@@ -146,16 +154,17 @@ func TestAgentsCountAtOnceAndStay(t *testing.T) {
 		wishes{d}.reload(k.keeper)
 		id, err := d.tables.Load().JudgeSelf(mark)
 		must(t, err)
-		if added := id.Client == "mybot"; added != want || d.tablesPending != pending || pending > 0 && len(d.warnings) == 0 {
-			t.Errorf("%s: %+v, %d pending, %q", what, id.Client, d.tablesPending, d.warnings)
+		texts, waits := wishes{d}.says(true)
+		if added := id.Client == "mybot"; added != want || waits != pending || len(texts) != pending {
+			t.Errorf("%s: %+v, %d pending, %q", what, id.Client, waits, texts)
 		}
 	}
 	step("nothing", "", false, 0)
 	step("added", table, true, 0)
 	step("another beside it", table+"[[agent]]\nclient = \"otherbot\"\nnames = [\"otherbot\"]\n", true, 0)
 	step("one removed", table, true, 1)
-	if !strings.Contains(d.warnings[0], "otherbot") {
-		t.Errorf("warnings: %q", d.warnings)
+	if texts, _ := (wishes{d}).says(true); !strings.Contains(texts[0], "otherbot") {
+		t.Errorf("warnings: %q", texts)
 	}
 	next := &Daemon{opt: d.opt, state: d.state, log: d.log}
 	d = next
@@ -180,11 +189,11 @@ func TestStricterSettingsCountAtOnce(t *testing.T) {
 		t.Errorf("idle %s, open %t", k.idle, k.isOpen())
 	}
 	write("[lock]\nidle = \"100h\"\n")
-	if k.idle != 3*time.Hour || d.policy.pending != 1 || len(d.settingsWarnings) != 1 {
-		t.Errorf("idle %s, %d pending, %q", k.idle, d.policy.pending, d.settingsWarnings)
+	if texts, waits := (wishes{d}).says(true); k.idle != 3*time.Hour || waits != 1 || len(texts) != 1 {
+		t.Errorf("idle %s, %d pending, %q", k.idle, waits, texts)
 	}
 	write("[lock]\nidle = \"1h\"\n")
-	if k.isOpen() || d.policy.pending != 0 {
+	if _, waits := (wishes{d}).says(true); k.isOpen() || waits != 0 {
 		t.Error("what is over is still open")
 	}
 }

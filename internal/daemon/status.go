@@ -16,11 +16,12 @@ type answers struct{ *Daemon }
 
 // status says how the daemon and the account are.
 func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
-	if _, err := clientOf(call); err != nil {
+	c, err := clientOf(call)
+	if err != nil {
 		return nil, err
 	}
 	account, findings := d.keep.status()
-	wishes(d).loadSettings() // what is said of config.toml is true now
+	wishes(d).reload(d.keep) // what is said of the user's files is true now
 	if d.keep.exists {
 		account.DeviceSecretFile = filepath.Join(d.opt.State, "device", "secret") // F7
 	}
@@ -28,8 +29,10 @@ func (d answers) status(_ context.Context, call *api.Call) (*api.Reply, error) {
 		account.PasswordFile = filepath.Join(d.opt.State, unattendedDir, unattendedFile)
 	}
 	d.mu.Lock()
-	warnings, pending := slices.Concat(d.warnings, d.settingsWarnings), d.policy.pending+d.tablesPending
+	warnings := slices.Clone(d.warnings)
 	d.mu.Unlock()
+	wished, pending := wishes(d).says(c.id.Verdict == caller.Person)
+	warnings = append(warnings, wished...)
 	other := d.isRecorded()
 	if other != "" {
 		warnings = append(warnings, other)
