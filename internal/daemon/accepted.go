@@ -23,6 +23,10 @@ const (
 	acceptedFile    = "policy.accepted"
 	acceptedVersion = 1
 	acceptedLimit   = 4 << 20
+
+	// maxBehind is how many records of the log may come before the acceptance is stored anew, while the account is open: a log
+	// that keeps little has rotated away the record that it names otherwise.
+	maxBehind = 1000
 )
 
 // The events around what waits for acceptance. The stored acceptance names the record behind which it was made, and each of
@@ -232,6 +236,16 @@ func (d acceptor) forget(tighter map[string]string) {
 	d.resign()
 }
 
+// keepUp stores what counts anew where the log has gone on for long.
+func (d acceptor) keepUp() {
+	if d.accepted.Seq == 0 {
+		return // nothing is stored
+	}
+	if seq, _ := d.audit.Head(); seq > d.accepted.Seq+maxBehind {
+		d.resign()
+	}
+}
+
 // resign stores what counts by now and lets the account sign that there is nothing older, where that is open.
 func (d acceptor) resign() {
 	if !d.accepted.verified || d.keep == nil || d.keep.unattended {
@@ -245,23 +259,24 @@ func (d acceptor) resign() {
 
 // save stores what counts. A failure leaves a file that the log contradicts, which counts for nothing.
 func (d acceptor) save(a *vault.Account) {
-	if err := d.store(a, d.accepted.Settings, d.agents.kept); err != nil {
+	var err error
+	if d.accepted.Seq, err = d.store(a, d.accepted.Settings, d.agents.kept); err != nil {
 		d.log.LogAttrs(context.Background(), slog.LevelWarn, "what was accepted is known to this daemon only", slog.String("cause", err.Error()))
 	}
 }
 
-// store writes an acceptance as of the end of the audit log.
-func (d acceptor) store(a *vault.Account, settings map[string]string, agents agentsText) error {
+// store writes an acceptance as of the end of the audit log, which it returns.
+func (d acceptor) store(a *vault.Account, settings map[string]string, agents agentsText) (seq uint64, err error) {
 	kept, err := agents.list()
 	if err != nil {
-		return fmt.Errorf("%s: %w", agents.path, err)
+		return 0, fmt.Errorf("%s: %w", agents.path, err)
 	}
 	seq, head := d.audit.Head()
 	text, err := json.Marshal(acceptance{
 		Version: acceptedVersion, Seq: seq, Head: head.String(), Settings: maps.Clone(settings), Agents: kept.Agent,
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	text = append(text, '\n')
 	account, device := a.ID(), a.Device()
@@ -271,7 +286,7 @@ func (d acceptor) store(a *vault.Account, settings map[string]string, agents age
 		return err
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return d.state.Replace(acceptedFile, text)
+	return seq, d.state.Replace(acceptedFile, text)
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"warder/internal/audit"
 	"warder/internal/state"
 	"warder/internal/vault"
 )
@@ -44,6 +46,50 @@ func TestTheTighterCounts(t *testing.T) {
 			"":             m.check,
 		})
 	})
+}
+
+// TestAnAcceptanceKeepsUpWithTheLog: in a log that keeps little, the record that the acceptance names is rotated away, unless the
+// daemon names a later one in time.
+func TestAnAcceptanceKeepsUpWithTheLog(t *testing.T) {
+	s := newAsking(t)
+	s.write(configFile, idleFor("9h"))
+	s.accept()
+	before, err := readAccepted(s.d.state)
+	must(t, err)
+	for range maxBehind + 1 {
+		s.log.Note(t.Context(), audit.Record{Event: "test.event"})
+	}
+	wishes{s.d}.reload(s.d.keep)
+	after, err := readAccepted(s.d.state)
+	must(t, err)
+	if after.Seq <= before.Seq+maxBehind {
+		t.Errorf("it names record %d, before %d", after.Seq, before.Seq)
+	}
+	s.next(false)
+	s.counts("the next daemon", 9*time.Hour, 0)
+}
+
+// TestTicksBesideAcceptance reads files, asks for the status and accepts at once.
+func TestTicksBesideAcceptance(t *testing.T) {
+	s := newAsking(t)
+	m := &model{s: s, open: true, wanted: map[string]time.Duration{}, accepted: map[string]time.Duration{}}
+	var beside sync.WaitGroup
+	for range 2 {
+		beside.Go(func() {
+			for range 20 {
+				wishes{s.d}.reload(s.d.keep)
+				wishes{s.d}.says(true)
+				s.d.keep.status()
+			}
+		})
+	}
+	for hours := range 10 {
+		m.wanted["lock.idle"] = time.Duration(hours+9) * time.Hour
+		m.write()
+		m.accept()
+	}
+	beside.Wait()
+	s.counts("in the end", 18*time.Hour, 0)
 }
 
 // model is what ought to count.

@@ -168,10 +168,11 @@ func (d accepting) accept(ctx context.Context, r *request, shown string) (*api.R
 	all := map[string]string{}
 	maps.Copy(all, d.accepted.Settings)
 	maps.Copy(all, settings)
-	if err := acceptor(d).store(r.account, all, agents.kept); err != nil {
+	seq, err := acceptor(d).store(r.account, all, agents.kept)
+	if err != nil {
 		return nil, notStored(err, "it could not be stored, so nothing was accepted")
 	}
-	d.accepted.Settings, d.accepted.verified, d.agents = all, true, agents
+	d.accepted, d.agents = acceptance{Seq: seq, Settings: all, verified: true}, agents
 	wishes(d).storeAgents()
 	wishes(d).applyTables()
 	wishes(d).loadSettings()

@@ -310,6 +310,44 @@ func TestAnOlderAcceptanceWithItsLog(t *testing.T) {
 	}
 }
 
+// TestAnOlderAcceptanceAndAChangedLog puts back what was accepted and takes the record out of the log that speaks against it.
+func TestAnOlderAcceptanceAndAChangedLog(t *testing.T) {
+	s := newAsking(t)
+	for name, change := range map[string]func(line []byte) []byte{
+		"taken out": func([]byte) []byte { return nil },
+		"another event": func(line []byte) []byte {
+			return bytes.Replace(line, []byte(eventPolicyTightened), []byte("policy.tightenee"), 1)
+		},
+	} {
+		s.write(configFile, idleFor("9h"))
+		s.accept()
+		old := s.read(s.stored())
+		s.write(configFile, "")
+		s.pending()
+		s.next(true)
+		files, err := filepath.Glob(filepath.Join(s.dir, "state", "audit", "*.jsonl"))
+		must(t, err)
+		var log []byte
+		changed := false
+		for line := range bytes.Lines(s.read(files[len(files)-1])) {
+			if bytes.Contains(line, []byte(eventPolicyTightened)) {
+				line, changed = change(line), true
+			}
+			log = append(log, line...)
+		}
+		must(t, os.WriteFile(files[len(files)-1], log, 0o600))
+		must(t, os.WriteFile(s.stored(), old, 0o600))
+		must(t, os.WriteFile(filepath.Join(s.config(), configFile), []byte(idleFor("9h")), 0o600))
+		s.reopenLog()
+		s.next(false)
+		s.counts(name, 8*time.Hour, 1)
+		if len(s.recorded(eventPolicyRejected)) == 0 || !changed {
+			t.Errorf("%s: the log is taken for whole", name)
+		}
+		s.write(configFile, "")
+	}
+}
+
 // TestAnAgentIsGivenUp removes an agent: it stays one until a person accepts, and is none after that, in the next daemon too.
 func TestAnAgentIsGivenUp(t *testing.T) {
 	const mybot, more = "version = 1\n[[agent]]\nclient = \"mybot\"\nmarks = [\"MYBOT=1\"]\n", "names = [\"mybot\"]\n"

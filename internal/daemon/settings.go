@@ -113,6 +113,7 @@ func (d wishes) reload(k *keeper) {
 	d.wishing.Lock()
 	defer d.wishing.Unlock()
 	d.reread(k)
+	acceptor(d).keepUp()
 }
 
 // reread is reload for who holds wishing.
