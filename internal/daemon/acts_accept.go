@@ -60,8 +60,11 @@ func (d accepting) planPending(r *request) (*act, error) {
 	return answer("list what waits for acceptance", api.PolicyPending{Proposals: files}), nil
 }
 
-// waiting is all that waits, as of the last reading.
+// waiting is all that waits, as of the last reading. Where nobody can accept anything nothing waits for that.
 func (d accepting) waiting() []api.Proposal {
+	if wishes(d).isUnattended() {
+		return []api.Proposal{}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append(append([]api.Proposal{}, d.told[configFile].proposals...), d.told[agentsFile].proposals...)
@@ -86,12 +89,12 @@ func (d accepting) planAccept(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	if !r.isPerson() { // denied whatever waits
-		return &act{needs: []need{toAccept}, text: "let count what waits for acceptance"}, nil
-	}
 	if wishes(d).isUnattended() {
 		return nil, api.Errorf(api.Denied, "nobody's presence can be proved to an unattended account, so nothing that widens can be accepted").
 			WithHint("set up an account with a password of your own: warder setup")
+	}
+	if !r.isPerson() { // denied whatever waits
+		return &act{needs: []need{toAccept}, text: "let count what waits for acceptance"}, nil
 	}
 	if r.account == nil {
 		_, err := r.acts.account()
