@@ -25,7 +25,7 @@ func TestWhatWidensIsAccepted(t *testing.T) {
 			t.Errorf("%s: it locks at %s, and %d wait", what, s.Account.LocksAt, s.Pending)
 		}
 	}
-	wantsShown(t, "what waits", h.door.Run(t, "NO_COLOR=1 warder policy"), 0, `(?s)config\.toml.*-8h\s+\+9h.*1 change waits for you: warder policy accept`)
+	wantsShown(t, "what waits", h.door.Run(t, "TERM=dumb warder policy"), 0, `(?s)config\.toml.*-8h\s+\+9h.*1 change waits for you: warder policy accept`)
 	locksLate("before", false)
 	for _, words := range [][]string{{"policy", "accept"}, {"policy", "accept", "--json"}} {
 		wants(t, "an agent accepts", h.agent(t, h.password+"\n", words...), 3, `(?s)error\[denied\].*ask a person`)
