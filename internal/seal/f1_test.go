@@ -124,6 +124,12 @@ func f1Seen(in fields) fields {
 	return fields{"key": key, "aad": aad, "box": f1Seal(key, in["nonce"], in["plain"], aad)}
 }
 
+func f1Proof(in fields) fields {
+	key := f1Derive(in["root_key"], nil, []byte("warder/presence/v1"))
+	aad := f1Encode("warder/presence/v1", in["account"], in["slot"], in["act"], in["challenge"], in["shown"], in["caller"])
+	return fields{"key": key, "aad": aad, "box": f1Seal(key, in["nonce"], in["plain"], aad)}
+}
+
 func f1DeviceKeysAAD(in fields) []byte {
 	return f1Encode("warder/device-keys/v1", in["account"], in["device"])
 }

@@ -145,6 +145,10 @@ func goldenInputs() []golden {
 		}},
 		deviceKeys("device keys under root key and device secret", ds),
 		deviceKeys("device keys under the root key alone", hexBytes{}),
+		{Name: "proof of presence", Function: "presence", In: fields{
+			"root_key": root, "account": account, "slot": salt, "act": hexBytes("the hash of an act"), "challenge": hexBytes("a challenge"),
+			"shown": hexBytes("change the master password"), "caller": hexBytes("inode 1"), "plain": hexBytes("what it carries"), "nonce": contentNonce,
+		}},
 		{Name: "fingerprint", Function: "fingerprint", In: fields{"vault_key": vk, "value": hexBytes("a value")}},
 		{Name: "fingerprint of nothing", Function: "fingerprint", In: fields{"vault_key": vk, "value": hexBytes{}}},
 	}
@@ -163,6 +167,7 @@ func constructions() map[string]construction {
 		"card-mac":      {sealCardMAC, f1CardMAC},
 		"seen":          {sealSeen, f1Seen},
 		"device-keys":   {sealDeviceKeys, f1DeviceKeys},
+		"presence":      {sealProof, f1Proof},
 		"fingerprint":   {sealFingerprint, f1Fingerprint},
 	}
 }
@@ -303,6 +308,19 @@ func sealDeviceKeys(t *testing.T, in fields) (out fields) {
 		sameKey(t, again.Bytes(t), join(in["seed"], in["kem_private"]))
 		public := again.Public()
 		out = fields{"box": box, "sign_public": public.Sign[:], "kem_public": public.KEM[:]}
+	})
+	return out
+}
+
+func sealProof(t *testing.T, in fields) (out fields) {
+	root := seal.FixedRootKey(t, in["root_key"])
+	place := seal.ProofPlace{
+		Account: in.id("account"), Slot: [32]byte(in["slot"]), Act: in["act"], Challenge: in["challenge"], Shown: in["shown"], Caller: in["caller"],
+	}
+	withNonce(in, func() {
+		box := must(seal.SealProof(root, place, value(t, in["plain"])))
+		sameKey(t, reveal(t, must(seal.OpenProof(root, place, box))), in["plain"])
+		out = fields{"box": box}
 	})
 	return out
 }

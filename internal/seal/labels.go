@@ -17,7 +17,8 @@ const (
 	labelVaultWrap  = "warder/vault-wrap/v1"
 	labelKeysetMAC  = "warder/keyset-mac/v1"
 	labelDeviceCert = "warder/device-cert/v1"
-	labelSeen       = "warder/seen/v1" // also the data bound to the sealed seen state
+	labelSeen       = "warder/seen/v1"     // also the data bound to the sealed seen state
+	labelPresence   = "warder/presence/v1" // also the data bound to a proof of presence; in no file
 	labelPolicyMAC  = "warder/policy-mac/v1"
 )
 

@@ -132,6 +132,13 @@ func TestS2_09_EveryFieldIsBound(t *testing.T) {
 		return err
 	})
 
+	proof := proofPlace()
+	proofBox := must(seal.SealProof(root, proof, value(t, []byte("carried"))))
+	bound(t, "proof of presence", proof, func(p seal.ProofPlace) error {
+		_, err := seal.OpenProof(root, p, proofBox)
+		return err
+	})
+
 	ds := value(t, count(9, 32))
 	keys := must(seal.NewDeviceKeys())
 	keysBox := must(seal.SealDeviceKeys(root, ds, device.Account, device.Device, keys))
@@ -139,6 +146,45 @@ func TestS2_09_EveryFieldIsBound(t *testing.T) {
 		_, err := seal.OpenDeviceKeys(root, ds, p.Account, p.Device, keysBox)
 		return err
 	})
+}
+
+func proofPlace() seal.ProofPlace {
+	return seal.ProofPlace{
+		Account: id(1), Slot: [32]byte(count(7, 32)), Act: []byte("act"), Challenge: []byte("challenge"),
+		Shown: []byte("what it does"), Caller: []byte("process"),
+	}
+}
+
+// TestProofOfNothing: a proof of another root key is none, and a key that is
+// gone makes and opens none.
+func TestProofOfNothing(t *testing.T) {
+	root, carried := seal.FixedRootKey(t, count(1, 32)), value(t, []byte("carried"))
+	box := must(seal.SealProof(root, proofPlace(), carried))
+	_, err := seal.OpenProof(seal.FixedRootKey(t, count(2, 32)), proofPlace(), box)
+	refused(t, "proof of another root key", err)
+	for _, short := range [][]byte{nil, box[:39]} {
+		_, err := seal.OpenProof(root, proofPlace(), short)
+		refused(t, "proof that was cut", err)
+	}
+	long := proofPlace()
+	long.Shown = make([]byte, 1<<16)
+	if _, err := seal.SealProof(root, long, carried); err == nil {
+		t.Error("a text that does not fit was cut")
+	}
+	_, err = seal.OpenProof(root, long, box)
+	refused(t, "proof of a text that does not fit", err)
+	if _, err := seal.SealProof(seal.RootKey{}, proofPlace(), carried); err == nil {
+		t.Error("sealed without a key")
+	}
+	empty := must(seal.OpenProof(root, proofPlace(), must(seal.SealProof(root, proofPlace(), secret.Value{}))))
+	if empty.Len() != 0 {
+		t.Errorf("a proof that carries nothing carries %d bytes", empty.Len())
+	}
+	gone := value(t, []byte("gone"))
+	gone.Destroy()
+	if _, err := seal.SealProof(root, proofPlace(), gone); err == nil {
+		t.Error("sealed a value that is gone")
+	}
 }
 
 func TestC36_EveryFieldOfASlotIsBound(t *testing.T) {

@@ -63,6 +63,10 @@ func sealedThings(t testing.TB) (things []sealed) {
 		_, err := seal.OpenSeen(root, id(1), id(4), box)
 		return err
 	})
+	add("proof of presence", 24, func() ([]byte, error) { return seal.SealProof(root, proofPlace(), value(t, bytes.Clone(plain))) }, func(box []byte) error {
+		_, err := seal.OpenProof(root, proofPlace(), box)
+		return err
+	})
 	keys := seal.FixedDeviceKeys(t, count(100, 64))
 	add("device keys", 24, func() ([]byte, error) { return seal.SealDeviceKeys(root, ds, id(1), id(4), keys) }, func(box []byte) error {
 		_, err := seal.OpenDeviceKeys(root, ds, id(1), id(4), box)
