@@ -39,14 +39,14 @@ const (
 	OpPolicyPending = "policy.pending" // nothing → PolicyPending
 	OpPolicyAccept  = "policy.accept"  // PolicyAccept → PolicyAccepted
 
-	OpPasswd     = "passwd"      // Passwd, the old and the new password → nothing
+	OpPasswd     = "passwd"      // Passwd → Receipt; the proof carries the new password
 	OpNewKit     = "passwd.kit"  // Act → KitInfo; device secret and recovery code as two values
 	OpRepairList = "repair.list" // nothing → RepairList
 	OpRepair     = "repair"      // RepairAct → Repaired
 )
 
 // The operations of a daemon that was just started, over the connection that it inherits: one request, and its reply
-// comes when the socket listens. A password never goes any other way but with passwd and as a proof of presence.
+// comes when the socket listens. A password never goes any other way.
 const (
 	OpStart        = "start"         // nothing → Started; opens an unattended account, leaves any other locked
 	OpStartUnlock  = "start.unlock"  // StartUnlock, the password → Started
@@ -54,17 +54,27 @@ const (
 	OpStartRecover = "start.recover" // StartUnlock, the recovery code, the new password and, if asked for, the device secret → Started; as create
 )
 
+// OpStartProve is the one operation of a process that was started to make a proof of presence, over the connection that it
+// inherits: Prove, the password, and what the proof shall carry, if anything → Proved, the proof.
+const OpStartProve = "start.prove"
+
 // Act is what the input of an operation that needs presence embeds.
 //
-// Without a proof the daemon answers such an operation with [NeedsApproval], what the act does as the message, and the
-// hash of the act. A client that has a person before it shows that text, reads the master password from the terminal that
-// it opens itself, and sends the same input again with Presence and Hash set and the password as the last of the values.
+// Without a proof the daemon answers such an operation with [NeedsApproval], what the act does as the message, the hash of
+// the act, and a challenge. A client that has a person before it shows that text, reads the master password from the terminal
+// that it opens itself, and gives all of this to a process of the recorded program that it starts for that ([OpStartProve]).
+// What comes back is the proof: bytes that only the daemon of the same account can open, and only for that act, that text,
+// that challenge and this client. It sends the same input again with Presence, Hash and Challenge set and the proof as the
+// last of the values. So the password is never said to whatever answers at the socket.
+//
 // The daemon plans the act anew. If that is another one by now, because a name has come to stand for something else, it
-// answers NeedsApproval again, with the new text and hash: so one proof serves one act, and the very one that was shown.
+// answers NeedsApproval again, with the new text, hash and challenge: so one proof serves one act, once, and the very one that
+// was shown. It does the same for a challenge that it does not know, or not any more.
 type Act struct {
-	Presence bool   `json:"presence,omitempty"`
-	Hash     string `json:"hash,omitempty"`
+	Presence  bool   `json:"presence,omitempty"`
+	Hash      string `json:"hash,omitempty"`
+	Challenge string `json:"challenge,omitempty"`
 }
 
-// Prove says that the proof of presence for the act of that hash goes with the input.
-func (a *Act) Prove(hash string) { a.Presence, a.Hash = true, hash }
+// Prove says that the proof of presence for the act of that hash, made with that challenge, goes with the input.
+func (a *Act) Prove(hash, challenge string) { a.Presence, a.Hash, a.Challenge = true, hash, challenge }

@@ -111,11 +111,27 @@ type Replace struct {
 	Reason string `json:"reason"` // "unlock", "restart"
 }
 
-// Passwd changes the master password: the old and the new one are the two values.
-type Passwd struct{}
+// Prove asks for a proof of presence: that a person who was shown a text wants the act of that hash done.
+type Prove struct {
+	Hash      string `json:"hash"`
+	Challenge string `json:"challenge"`
+	Shown     string `json:"shown"` // the message that asked for it, as it came
+}
+
+// Proved goes with a proof of presence to whoever asked for it, and nowhere else.
+type Proved struct{ Receipt }
+
+// Receipt is a word that is sealed into a proof of presence: what repeats it has opened the proof, so it is the daemon.
+type Receipt struct {
+	Receipt string `json:"receipt"`
+}
+
+// Passwd changes the master password. The new one comes inside of the proof of presence.
+type Passwd struct{ Act }
 
 // KitInfo is the part of a recovery kit that is no secret.
 type KitInfo struct {
+	Receipt
 	Account   string `json:"account"`
 	StateCode string `json:"state_code"`
 }

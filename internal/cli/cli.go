@@ -29,6 +29,7 @@ type Env struct {
 
 	// Tests put their own here.
 	launch func(context.Context, order) (api.Started, []secret.Value, error)
+	prover func(context.Context, order) (api.Proved, []secret.Value, error)
 	judge  func() (api.Whoami, error)
 }
 

@@ -24,7 +24,7 @@ func newDaemon(env *Env) *cobra.Command {
 start it when they need it, so these are for service managers and for finding
 out what is wrong.`,
 	}
-	cmd.AddCommand(newDaemonRun(env), newDaemonStatus(env), newDaemonStop(env), newDaemonRestart(env))
+	cmd.AddCommand(newDaemonRun(env), newDaemonProve(env), newDaemonStatus(env), newDaemonStop(env), newDaemonRestart(env))
 	return cmd
 }
 
@@ -55,21 +55,47 @@ those that other commands would use.`,
 			return daemon.Run(cmd.Context(), o)
 		},
 	}
+	cmd.Flags().StringVar(&home, "home", "", "directory with data, state, config and run")
+	daemonFlags(cmd, &o, &startedBy)
+	cmd.MarkFlagsMutuallyExclusive("home", "data")
+	return cmd
+}
+
+// newDaemonProve builds "warder daemon prove", which other commands start.
+func newDaemonProve(env *Env) *cobra.Command {
+	var o daemon.Options
+	var startedBy string
+	cmd := &cobra.Command{
+		Use:               "prove",
+		Short:             "Make a proof of presence for the command that started this",
+		Hidden:            true,
+		Args:              noArguments,
+		ValidArgsFunction: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.StartedBy = daemon.Verdict(startedBy)
+			o.Version = readVersion().Version
+			o.Log, o.Getenv = env.Err, env.Getenv
+			return daemon.Prove(cmd.Context(), o)
+		},
+	}
+	daemonFlags(cmd, &o, &startedBy)
+	return cmd
+}
+
+// daemonFlags are the flags by which commands start the recorded program.
+func daemonFlags(cmd *cobra.Command, o *daemon.Options, startedBy *string) {
 	f := cmd.Flags()
-	f.StringVar(&home, "home", "", "directory with data, state, config and run")
 	f.StringVar(&o.Data, "data", "", "directory of the account")
 	f.StringVar(&o.State, "state", "", "directory of what belongs to this device")
 	f.StringVar(&o.Config, "config", "", "directory of the settings")
 	f.StringVar(&o.Socket, "socket", "", "path of the socket")
-	f.StringVar(&startedBy, "started-by", "", "verdict on who started it")
+	f.StringVar(startedBy, "started-by", "", "verdict on who started it")
 	f.IntVar(&o.StartFD, "start-fd", 0, "descriptor of the starting command's connection")
 	f.BoolVar(&o.Again, "again", false, "it has begun anew already")
 	for _, name := range []string{"started-by", "start-fd", "again"} {
 		_ = f.MarkHidden(name) // they are there
 	}
-	cmd.MarkFlagsMutuallyExclusive("home", "data")
 	cmd.MarkFlagsRequiredTogether("data", "state", "config", "socket")
-	return cmd
 }
 
 // daemonPlaces fills in where the daemon's places are, where the flags don't say so: they name all or none.

@@ -20,7 +20,8 @@
 //
 // Files: cli.go builds and runs the tree; command.go has what commands share,
 // errors.go the printing of errors, output.go that of results; reach.go is the
-// way to the daemon, start.go how one is started; terminal.go asks the person,
+// way to the daemon, start.go how one is started, presence.go how a person's
+// presence is proved to it; terminal.go asks the person,
 // value.go reads what must not stand in a command line; judge.go says whom this
 // process would be taken for; install.go and kit.go serve setup. The others are
 // named for the command in them.

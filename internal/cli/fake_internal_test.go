@@ -44,6 +44,7 @@ type fake struct {
 
 	mu    sync.Mutex
 	calls []asked
+	tries []asked // what the prover was asked for
 }
 
 // reply is an answer that is always the same.
@@ -74,22 +75,62 @@ func proved(act string, done func(*api.Call) (*api.Reply, error)) func(*api.Call
 			return nil, err
 		}
 		if !in.Presence {
-			e := api.Errorf(api.NeedsApproval, "%s", act)
-			e.Hash = hashOfAct(act)
-			return nil, e
+			return nil, asks(act)
 		}
-		if in.Hash != hashOfAct(act) {
-			return nil, api.Errorf(api.Usage, "the proof is for %q", in.Hash)
+		want := api.Act{Presence: true, Hash: hashOfAct(act), Challenge: challengeOf(act)}
+		if in != want {
+			return nil, api.Errorf(api.Usage, "the proof is for %+v", in)
 		}
 		right := false
 		if n := len(call.Values); n > 0 {
-			_ = call.Values[n-1].Use(func(b []byte) { right = string(b) == testPassword })
+			_ = call.Values[n-1].Use(func(b []byte) { right = string(b) == proofOf(in.Hash, in.Challenge, act) })
 		}
 		if !right {
-			return nil, api.Errorf(api.WrongPassword, "wrong password")
+			return nil, api.Errorf(api.Denied, "no proof")
 		}
 		return done(call)
 	}
+}
+
+// asks is the question for a person's presence.
+func asks(act string) error {
+	e := api.Errorf(api.NeedsApproval, "%s", act)
+	e.Hash, e.Challenge = hashOfAct(act), challengeOf(act)
+	return e
+}
+
+// proofOf is the proof that a fake prover makes.
+func proofOf(hash, challenge, shown string) string { return "proof of " + hash + challenge + shown }
+
+// challengeOf is the challenge that a fake daemon gives.
+func challengeOf(act string) string { return "challenge of " + act }
+
+// receipt is the one of every proof that a fake prover makes.
+const receipt = "RECEIPT"
+
+// prove is the recorded program that makes proofs, without a process.
+func (f *fake) prove(_ context.Context, o order) (api.Proved, []secret.Value, error) {
+	in, fits := o.in.(api.Prove)
+	if !fits || o.op != api.OpStartProve || len(o.values) == 0 {
+		return api.Proved{}, nil, api.Errorf(api.Usage, "the prover is asked %+v", o)
+	}
+	try := asked{op: o.op, values: textsOf(o.values)}
+	f.mu.Lock()
+	f.tries = append(f.tries, try)
+	f.mu.Unlock()
+	if try.values[0] != testPassword {
+		return api.Proved{}, nil, api.Errorf(api.WrongPassword, "wrong password")
+	}
+	proof, err := secret.New([]byte(proofOf(in.Hash, in.Challenge, in.Shown)))
+	return api.Proved{Receipt: api.Receipt{Receipt: receipt}}, []secret.Value{proof}, err
+}
+
+// textsOf are the values of a test.
+func textsOf(values []secret.Value) (list []string) {
+	for _, v := range values {
+		_ = v.Use(func(b []byte) { list = append(list, string(b)) })
+	}
+	return list
 }
 
 // hashOfAct is what a fake daemon takes for the hash of an act.
@@ -108,6 +149,7 @@ func newWorld(t *testing.T) *fake {
 	t.Cleanup(func() { os.RemoveAll(home) })
 	f := &fake{t: t, home: home, env: map[string]string{"WARDER_HOME": home, "HOME": home, "PATH": os.Getenv("PATH")}}
 	f.base = Env{
+		prover:   f.prove,
 		Getenv:   func(name string) string { return f.env[name] },
 		Now:      func() time.Time { return time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC) },
 		Terminal: func() (*os.File, error) { return nil, errors.New("no terminal") },
@@ -160,10 +202,7 @@ func (f *fake) serve(ops map[string]api.Op) {
 }
 
 func (f *fake) note(call *api.Call) {
-	a := asked{op: call.Op, input: string(call.Input)}
-	for _, v := range call.Values {
-		_ = v.Use(func(b []byte) { a.values = append(a.values, string(b)) })
-	}
+	a := asked{op: call.Op, input: string(call.Input), values: textsOf(call.Values)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, a)

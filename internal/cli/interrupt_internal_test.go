@@ -114,7 +114,7 @@ func TestSignalIsHeld(t *testing.T) {
 // TestSetupAfterOneThatLostTheKit says that nobody has it and how to get one.
 func TestSetupAfterOneThatLostTheKit(t *testing.T) {
 	f := newFake(t, answers{api.OpStatus: reply(running()), api.OpNewKit: proved("make a kit", func(*api.Call) (*api.Reply, error) {
-		return &api.Reply{Output: api.KitInfo{Account: "acc", StateCode: "SC"}, Values: kitValues(t)}, nil
+		return &api.Reply{Output: api.KitInfo{Receipt: api.Receipt{Receipt: receipt}, Account: "acc", StateCode: "SC"}, Values: kitValues(t)}, nil
 	})})
 	f.setUp()
 	pending := filepath.Join(f.home, "state", kitPending)

@@ -196,7 +196,9 @@ func TestItemReveal(t *testing.T) {
 	if s.out != "canary\n" {
 		t.Errorf("printed %q", s.out)
 	}
-	if diff := cmp.Diff(`{"presence":true,"hash":"hash of show the value of personal/github-token/token","name":"github-token","reveal":true,"field":"token"}`, f.last().input); diff != "" {
+	input := `{"presence":true,"hash":"hash of show the value of personal/github-token/token",` +
+		`"challenge":"challenge of show the value of personal/github-token/token","name":"github-token","reveal":true,"field":"token"}`
+	if diff := cmp.Diff(input, f.last().input); diff != "" {
 		t.Error(diff)
 	}
 	shown := screen()

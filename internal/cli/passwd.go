@@ -38,23 +38,26 @@ terminal. With --new-kit a new recovery kit is made in place of the old one.`,
 	return cmd
 }
 
+// changePassword has the new password travel inside of the proof of presence.
 func changePassword(ctx context.Context, env *Env, asJSON bool) error {
 	c, err := env.person("change the master password")
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	old, err := c.hidden("Present master password: ")
+	c.close()
+	r, err := env.reach()
 	if err != nil {
 		return err
 	}
-	defer old.Destroy()
-	fresh, err := c.newPassword()
-	if err != nil {
-		return err
+	defer r.close()
+	r.proving = proving{prompt: "Present master password: ", ask: (*console).newPassword}
+	var done api.Receipt
+	got, err := r.call(ctx, api.OpPasswd, &api.Passwd{}, &done)
+	frame.DestroyAll(got)
+	if err == nil {
+		err = proven(r, done)
 	}
-	defer fresh.Destroy()
-	if err := env.do(ctx, api.OpPasswd, api.Passwd{}, nil, old, fresh); err != nil {
+	if err != nil {
 		return err
 	}
 	if asJSON {
@@ -86,6 +89,9 @@ func makeKit(ctx context.Context, env *Env, kitFile string, asJSON bool) error {
 	var info api.KitInfo
 	got, err := r.call(ctx, api.OpNewKit, &api.Act{}, &info)
 	defer frame.DestroyAll(got)
+	if err == nil {
+		err = proven(r, info.Receipt) // a kit of something else opens nothing, and the one before still does
+	}
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,9 @@ type reach struct {
 	starting bool // this command holds the lock of those that start daemons
 	mayStart bool // a daemon, where none runs
 	mayAsk   bool // the person, for the password
-}
 
-// provable is the input of an operation that needs presence.
-type provable interface{ Prove(hash string) }
+	proving proving // how presence is proved
+}
 
 // reach finds out where the daemon is. The caller closes it.
 func (env *Env) reach() (*reach, error) {
@@ -210,8 +209,8 @@ func (r *reach) call(ctx context.Context, op string, in, out any, values ...secr
 		got, err = r.send(ctx, op, in, out, values)
 	}
 	if p, needsProof := in.(provable); needsProof && codeOf(err) == api.NeedsApproval && r.mayAsk {
-		return r.prove(err, p.Prove, func(password secret.Value) ([]secret.Value, error) {
-			return r.send(ctx, op, in, out, append(values[:len(values):len(values)], password))
+		return r.prove(ctx, err, p, func(proof secret.Value) ([]secret.Value, error) {
+			return r.send(ctx, op, in, out, append(values[:len(values):len(values)], proof))
 		})
 	}
 	return got, err
@@ -303,64 +302,4 @@ func (r *reach) unlockHere(ctx context.Context, locked error) error {
 	}
 	defer c.close()
 	return r.unlockAt(ctx, c)
-}
-
-// actShows is how often a person is asked about an act that does something else
-// each time: whoever changes it that often doesn't want it to be read.
-const actShows = 3
-
-// prove shows what the act does, asks for the password and repeats the act with
-// it, for exactly what was shown. Where it does something else by then, the
-// person is shown that and asked again.
-func (r *reach) prove(asked error, bind func(hash string), again func(secret.Value) ([]secret.Value, error)) ([]secret.Value, error) {
-	c, err := r.env.console()
-	if err != nil {
-		return nil, asked
-	}
-	defer c.close()
-	for range actShows {
-		if err := c.say("warder asks for your master password to %s.", asked.Error()); err != nil {
-			return nil, err
-		}
-		bind(hashOf(asked))
-		got, err := proveAt(c, again)
-		if codeOf(err) != api.NeedsApproval {
-			return got, err
-		}
-		frame.DestroyAll(got)
-		if err := c.say("Nothing was done: it would do something else by now."); err != nil {
-			return nil, err
-		}
-		asked = err
-	}
-	return nil, api.Errorf(api.NeedsApproval, "what it does changed each time that it was shown, so it was not done").
-		WithHint("see what changes it, then try again")
-}
-
-// hashOf is the hash of the act that an error asks about.
-func hashOf(asked error) string {
-	var e *api.Error
-	if !errors.As(asked, &e) {
-		return ""
-	}
-	return e.Hash
-}
-
-// proveAt asks for the password and repeats the act with it. A mistyped one may
-// be typed again.
-func proveAt(c *console, again func(secret.Value) ([]secret.Value, error)) ([]secret.Value, error) {
-	for try := 1; ; try++ {
-		password, err := c.hidden("Master password: ")
-		if err != nil {
-			return nil, err
-		}
-		got, err := again(password)
-		password.Destroy()
-		if codeOf(err) != api.WrongPassword || try == passwordTries {
-			return got, err
-		}
-		if err := c.say("%s", sentence(err.Error())); err != nil {
-			return nil, err
-		}
-	}
 }

@@ -142,10 +142,7 @@ func (r *reach) launch(ctx context.Context, o order) (api.Started, []secret.Valu
 	if r.env.launch != nil {
 		return r.env.launch(ctx, o)
 	}
-	if r.install == nil {
-		return api.Started{}, nil, noAccount(r)
-	}
-	if err := checkProgram(r.install); err != nil {
+	if err := mayLaunch(r); err != nil {
 		return api.Started{}, nil, err
 	}
 	release, err := holdStart(ctx, r)
@@ -153,7 +150,7 @@ func (r *reach) launch(ctx context.Context, o order) (api.Started, []secret.Valu
 		return api.Started{}, nil, err
 	}
 	defer release()
-	conn, err := r.spawn(ctx)
+	conn, err := r.spawn(ctx, "run")
 	if err != nil {
 		return api.Started{}, nil, err
 	}
@@ -163,9 +160,18 @@ func (r *reach) launch(ctx context.Context, o order) (api.Started, []secret.Valu
 	return started, got, err
 }
 
-// spawn starts the recorded program as a daemon, with the recorded places, and
-// meets it over a connection that it inherits.
-func (r *reach) spawn(ctx context.Context) (*api.Client, error) {
+// mayLaunch says why the recorded program can't be started, as far as that can
+// be seen.
+func mayLaunch(r *reach) error {
+	if r.install == nil {
+		return noAccount(r)
+	}
+	return checkProgram(r.install)
+}
+
+// spawn starts the recorded program as a daemon or a prover, with the recorded
+// places, and meets it over a connection that it inherits.
+func (r *reach) spawn(ctx context.Context, part string) (*api.Client, error) {
 	who, err := r.env.judgeSelf()
 	if err != nil {
 		return nil, err
@@ -176,12 +182,12 @@ func (r *reach) spawn(ctx context.Context) (*api.Client, error) {
 	}
 	in := r.install
 	daemon, err := platform.StartDetached(in.Binary, []string{
-		"daemon", "run", "--data", in.Data, "--state", in.State, "--config", in.Config, "--socket", in.Socket,
+		"daemon", part, "--data", in.Data, "--state", in.State, "--config", in.Config, "--socket", in.Socket,
 		"--started-by", who.Verdict, "--start-fd", strconv.Itoa(platform.InheritedFD),
 	}, theirs)
 	if err := errors.Join(err, theirs.Close()); err != nil {
 		_ = ours.Close()
-		return nil, api.Errorf(api.Unreachable, "the daemon can't be started: %v", err).
+		return nil, api.Errorf(api.Unreachable, "the recorded program can't be started: %v", err).
 			WithHint("record the program anew: warder setup").WithCause(err)
 	}
 	_ = daemon.Release() // it outlives this process

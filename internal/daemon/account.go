@@ -68,7 +68,7 @@ func (o *openedAccount) discard() {
 type opener struct{ *Daemon }
 
 // open does what the request asks with the account.
-func (d opener) open(r *startRequest) (*openedAccount, error) {
+func (d opener) open(ctx context.Context, r *startRequest) (*openedAccount, error) {
 	// The stretching of a password takes 128 MiB, which the runtime would keep for long.
 	defer debug.FreeOSMemory()
 	var o *openedAccount
@@ -77,7 +77,7 @@ func (d opener) open(r *startRequest) (*openedAccount, error) {
 	case api.OpStartCreate:
 		o, err = d.createAccount(r)
 	case api.OpStartUnlock:
-		o, err = d.unlockAccount(r)
+		o, err = d.unlockAccount(ctx, r)
 	case api.OpStartRecover:
 		o, err = d.recoverAccount(r)
 	default:
@@ -89,7 +89,7 @@ func (d opener) open(r *startRequest) (*openedAccount, error) {
 	return o, nil
 }
 
-func (d opener) unlockAccount(r *startRequest) (*openedAccount, error) {
+func (d opener) unlockAccount(ctx context.Context, r *startRequest) (*openedAccount, error) {
 	if d.isUnattended() {
 		return nil, api.Errorf(api.Denied, "this account is unattended: nobody unlocks it").
 			WithHint("the daemon opens it by itself whenever it starts: warder daemon restart")
@@ -99,7 +99,7 @@ func (d opener) unlockAccount(r *startRequest) (*openedAccount, error) {
 		return nil, err
 	}
 	var a *vault.Account
-	err = afterShortWait(func() (err error) {
+	err = afterShortWait(ctx, func() (err error) {
 		a, err = vault.Open(d.account.config(), r.values[0])
 		return err
 	})

@@ -29,6 +29,8 @@ type acts struct {
 	home   string
 	places []string
 
+	challenges challenges // of the proofs of presence that may still come
+
 	// changing is held by an act that changes something from its plan to its end: what it was allowed for is still so when it
 	// runs. It is taken before any lock of the vault, and a proof of presence is verified under it.
 	changing sync.Mutex
@@ -84,7 +86,7 @@ var operations = [...]operation{
 	{api.OpAuditTail, 0, false, streams, planAuditTail},
 	{api.OpAuditShow, 0, false, streams, planAuditShow},
 
-	{api.OpPasswd, 2, false, changes, planPasswd},
+	{api.OpPasswd, proof, false, changes, planPasswd},
 	{api.OpNewKit, proof, true, changes, planNewKit},
 	{api.OpRepairList, 0, false, changes, planRepairList},
 	{api.OpRepair, proof, false, changes, planRepair},

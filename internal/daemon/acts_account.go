@@ -11,13 +11,10 @@ import (
 	"warder/internal/vault"
 )
 
-// planPasswd changes the master password. The old one is the proof of presence, and is verified as one.
+// planPasswd changes the master password. The old one makes the proof of presence, which carries the new one.
 func planPasswd(r *request) (*act, error) {
 	var in api.Passwd
 	if err := r.decode(&in); err != nil {
-		return nil, err
-	}
-	if err := r.want(2); err != nil {
 		return nil, err
 	}
 	if r.acts.unattended && r.isPerson() {
@@ -27,7 +24,13 @@ func planPasswd(r *request) (*act, error) {
 	return &act{
 		needs: []need{toSetPassword}, text: "change the master password",
 		run: func(context.Context) (*api.Reply, error) {
-			return nil, r.account.ChangePassword(r.values[0], r.values[1])
+			if r.carried.Len() == 0 {
+				return nil, usage("the proof of presence carries no new password")
+			}
+			if err := r.account.SetPassword(r.carried); err != nil {
+				return nil, err
+			}
+			return &api.Reply{Output: r.receipt}, nil
 		},
 	}, nil
 }
@@ -46,7 +49,7 @@ func planNewKit(r *request) (*act, error) {
 				return nil, err
 			}
 			return &api.Reply{
-				Output: api.KitInfo{Account: kit.Account.String(), StateCode: kit.StateCode},
+				Output: api.KitInfo{Receipt: r.receipt, Account: kit.Account.String(), StateCode: kit.StateCode},
 				Values: []secret.Value{kit.DeviceSecret, kit.RecoveryCode},
 			}, nil
 		},

@@ -53,7 +53,8 @@ func TestCanary(t *testing.T) {
 		do(who, api.OpItemShow, show)
 		show.Presence = true
 		do(who, api.OpItemShow, show, canary("wrong password"))
-		do(who, api.OpPasswd, nil, canary("old password"), canary("new password"))
+		s.carries = canary("new password")
+		do(who, api.OpPasswd, api.Passwd{Act: show.Act}, canary("old password"))
 		s.now = s.now.Add(1e11)
 	}
 	for _, who := range callers {
@@ -66,6 +67,7 @@ func TestCanary(t *testing.T) {
 		do(who, api.OpRepairList, nil)
 		do(who, api.OpAuditTail, api.AuditTail{N: 10_000})
 	}
+	s.carries = canary("correct horse battery staple")
 	search := testkit.NewSearch(t, canaries...)
 	search.RequireCleanBytes(t, "the answers", answers)
 	search.RequireClean(t, s.dir)
@@ -77,5 +79,6 @@ func TestCanary(t *testing.T) {
 		t.Errorf("%d values", len(res.values))
 	}
 	search.RequireCleanBytes(t, "the answer", res.json)
+	s.ok(s.do(person(), api.OpPasswd, api.Passwd{Act: api.Act{Presence: true}}, masterPassword), nil)
 	search.RequireClean(t, s.dir)
 }

@@ -25,7 +25,7 @@ const (
 	toReveal      need = "reveal"    // to see values
 	toTrust       need = "trust"     // to let a directory be a workspace
 	toDistrust    need = "distrust"
-	toSetPassword need = "set_password" // with the old one, which is a proof of its own
+	toSetPassword need = "set_password"
 	toMakeKit     need = "make_kit"
 	toRepair      need = "repair" // to overrule a warning about the store
 	toSeal        need = "seal"   // to declare a break of the log
@@ -87,7 +87,7 @@ var table = [...]mayDo{
 	},
 	{toTrust, ask, deny, api.Denied, "trusting a directory takes a person's presence", "ask a person to do it"},
 	{toDistrust, allow, allow, "", "", ""},
-	{toSetPassword, allow, deny, api.Denied, "the master password is a person's to change", "ask a person to do it: warder passwd"},
+	{toSetPassword, ask, deny, api.Denied, "the master password is a person's to change", "ask a person to do it: warder passwd"},
 	{toMakeKit, ask, deny, api.Denied, "a new recovery kit takes a person's presence", "ask a person to do it: warder passwd --new-kit"},
 	{toRepair, ask, deny, api.Denied, "overruling a warning takes a person's presence", "ask a person to do it: warder repair"},
 	{toSeal, ask, deny, api.Denied, "declaring a break of the log takes a person's presence", "ask a person to do it: warder audit seal"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,12 +48,16 @@ type scene struct {
 	ops     map[string]api.Op
 	now     time.Time
 	persons int // acts of persons that were noticed
+
+	asked   map[string]*api.Error // for presence, by challenge
+	carries string                // what the proofs carry that are made for do and once
+	receipt string                // of the last one
 }
 
 // newScene makes one, in memory where that is possible.
 func newScene(t testing.TB) *scene {
 	t.Helper()
-	s := &scene{t: t, dir: tempDir(t), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	s := &scene{t: t, dir: tempDir(t), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), asked: map[string]*api.Error{}}
 	places, err := state.CreateDir(filepath.Join(s.dir, "state"))
 	must(t, err)
 	t.Cleanup(func() { places.Close() })
@@ -62,10 +67,7 @@ func newScene(t testing.TB) *scene {
 	s.log, err = audit.Open(s.logs, audit.Options{})
 	must(t, err)
 	t.Cleanup(func() { s.log.Close() })
-	account, kit, err := vault.Create(vault.Config{
-		AccountDir: filepath.Join(s.dir, "account"), StateDir: filepath.Join(s.dir, "state"), KDF: seal.FloorKDF(),
-		Now: func() time.Time { return s.now },
-	}, value(t, masterPassword))
+	account, kit, err := vault.Create(placesOf(s), value(t, masterPassword))
 	must(t, err)
 	kit.Destroy()
 	t.Cleanup(account.Lock)
@@ -124,39 +126,94 @@ type result struct {
 // that of the act as it is: the call is made without the proof first, as by a client. Its answer stands if it needed none.
 func (s *scene) do(who *client, op string, in any, values ...string) result {
 	s.t.Helper()
-	if proving, asking := withHash(s.t, in, ""); proving && len(values) > 0 {
+	if proving, asking := withoutProof(s.t, in); proving && len(values) > 0 {
 		asked := s.once(who, op, asking, values[:len(values)-1]...)
 		if asked.err == nil {
 			return asked
 		}
-		if hash := asked.err.Hash; hash != "" {
-			_, in = withHash(s.t, in, hash)
-		} else {
-			_, in = withHash(s.t, in, "none")
+		if asked.err.Hash == "" {
+			asked.err.Hash, asked.err.Challenge = "none", "none"
 		}
+		in = proves(s.t, asking, asked)
 	}
 	return s.once(who, op, in, values...)
 }
 
-// withHash says whether an input brings a proof that lacks the hash of its act, and is that input with it; without a hash it
-// is the one without the proof.
-func withHash(t testing.TB, in any, hash string) (lacks bool, bound map[string]any) {
+// withoutProof says whether an input brings a proof that lacks the hash of its act, and is that input without it.
+func withoutProof(t testing.TB, in any) (lacks bool, asking map[string]any) {
+	t.Helper()
+	asking = members(t, in)
+	if asking["presence"] != true || asking["hash"] != nil {
+		return false, nil
+	}
+	delete(asking, "presence")
+	return true, asking
+}
+
+// members are those of an input.
+func members(t testing.TB, in any) (list map[string]any) {
 	t.Helper()
 	text, err := json.Marshal(in)
 	must(t, err)
-	if json.Unmarshal(text, &bound) != nil || bound["presence"] != true || bound["hash"] != nil {
-		return false, nil
+	if json.Unmarshal(text, &list) != nil || list == nil {
+		return map[string]any{}
 	}
-	bound["hash"] = hash
-	if hash == "" {
-		delete(bound, "presence")
-		delete(bound, "hash")
-	}
-	return true, bound
+	return list
 }
 
-// once makes one call.
+// proves is an input as a client sends it with a proof for what it was asked about.
+func proves(t testing.TB, in any, asked result) any {
+	t.Helper()
+	list := members(t, in)
+	list["presence"], list["hash"], list["challenge"] = true, asked.err.Hash, asked.err.Challenge
+	return list
+}
+
+// prove makes the proof that answers a question, as the prover does for the process of that name.
+func prove(s *scene, asked *api.Error, password, caller string) (proof string, err error) {
+	s.t.Helper()
+	values := []secret.Value{value(s.t, password)}
+	if s.carries != "" {
+		values = append(values, value(s.t, s.carries))
+	}
+	p := vault.Presence{Act: asked.Hash, Challenge: asked.Challenge, Shown: asked.Message, Caller: caller}
+	sealed, receipt, err := makeProof(s.t.Context(), placesOf(s), p, values)
+	if err != nil {
+		return "", err
+	}
+	defer sealed.Destroy()
+	s.receipt = receipt.Receipt
+	must(s.t, sealed.Use(func(b []byte) { proof = string(b) }))
+	return proof, nil
+}
+
+// placesOf is where the account is.
+func placesOf(s *scene) vault.Config {
+	return vault.Config{
+		AccountDir: filepath.Join(s.dir, "account"), StateDir: filepath.Join(s.dir, "state"), KDF: seal.FloorKDF(),
+		Now: func() time.Time { return s.now },
+	}
+}
+
+// once makes one call. Where the input says that it proves something that was asked, the last value is the password with which
+// the proof is made that is sent.
 func (s *scene) once(who *client, op string, in any, values ...string) result {
+	s.t.Helper()
+	if m := members(s.t, in); m["presence"] == true && len(values) > 0 {
+		if word, _ := m["challenge"].(string); s.asked[word] != nil {
+			last := len(values) - 1
+			proof, err := prove(s, s.asked[word], values[last], processOf(who.peer))
+			if err != nil {
+				return result{err: s.told(err)}
+			}
+			values = append(slices.Clone(values[:last]), proof)
+		}
+	}
+	return s.send(who, op, in, values...)
+}
+
+// send makes one call with these very values.
+func (s *scene) send(who *client, op string, in any, values ...string) result {
 	s.t.Helper()
 	o, known := s.ops[op]
 	if !known {
@@ -224,6 +281,12 @@ func (s *scene) told(err error) *api.Error {
 	}
 	if e.Message == "" || e.Hint == "" {
 		s.t.Errorf("an error without message or hint: %+v", e)
+	}
+	if (e.Code == api.NeedsApproval) != (e.Challenge != "") || (e.Hash != "") != (e.Challenge != "") {
+		s.t.Errorf("a question without hash or challenge: %+v", e)
+	}
+	if e.Challenge != "" {
+		s.asked[e.Challenge] = e
 	}
 	return e
 }

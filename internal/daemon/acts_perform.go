@@ -24,11 +24,14 @@ type request struct {
 	tool   string
 	id     string         // of the intent; what it changes is tagged with it, so that it also undoes the act
 	values []secret.Value // without the proof; the server's to destroy
-	proof  *secret.Value  // of presence, if one came
-	shown  string         // hash of the act that the proof is for
+	proof  *secret.Value  // of presence, sealed, if one came
+	shown  api.Act        // what it says it is for
 	input  any            // as the plan decoded it
 	item   string         // the subject as the log may hold it
 	facts  map[string]any // about the outcome, for the log: no names, no values
+
+	carried secret.Value // inside of the proof, once that was opened
+	receipt api.Receipt  // that it was
 }
 
 // act is what a request comes down to.
@@ -51,6 +54,7 @@ func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send 
 		a.changing.Lock()
 		defer a.changing.Unlock()
 	}
+	defer func() { r.carried.Destroy() }()
 	planned, err := r.plan(op)
 	r.item = r.sealed()
 	if lost := r.record(ctx, eventIntent, nil); lost != nil {
@@ -101,28 +105,10 @@ func (r *request) plan(op *operation) (*act, error) {
 	case op.kind == looks || op.kind == changes:
 		return nil, err
 	}
-	if err := r.takeProof(op); err != nil {
+	if err := (presence{r}).take(op); err != nil {
 		return nil, err
 	}
 	return op.plan(r)
-}
-
-// takeProof parts the proof of presence from the values. Only operations whose input embeds api.Act know the member.
-func (r *request) takeProof(op *operation) error {
-	var in api.Act
-	if op.takes == 0 || len(r.call.Input) == 0 || json.Unmarshal(r.call.Input, &in) != nil || !in.Presence {
-		return nil // what is wrong with the input is told when it is decoded
-	}
-	if len(r.values) == 0 {
-		return api.Errorf(api.Usage, "the proof of presence is missing: the master password is the last of the values")
-	}
-	if in.Hash == "" {
-		return api.Errorf(api.Usage, "the proof of presence says not what was shown: the hash of the act is missing")
-	}
-	last := len(r.values) - 1
-	r.shown = in.Hash
-	r.proof, r.values = &r.values[last], r.values[:last]
-	return nil
 }
 
 // permit decides, and lets the act pass only with the decision recorded.
@@ -133,39 +119,12 @@ func (r *request) permit(ctx context.Context, planned *act) error {
 	case d.effect == deny:
 		refusal = d.refusal()
 	case d.effect == ask || r.proof != nil:
-		refusal = r.present(planned, &d)
+		refusal = presence{r}.present(planned, &d)
 	}
 	if err := r.record(ctx, eventDecided, &d); err != nil {
 		return err
 	}
 	return refusal
-}
-
-// present wants a person's presence for the act as it is planned now. A proof for anything else counts for nothing: the
-// person is asked again, and told what it would do by now.
-func (r *request) present(planned *act, d *decision) error {
-	hash, err := planned.hash(r)
-	if err != nil {
-		d.effect, d.reason = deny, "the act has no hash"
-		return err
-	}
-	if r.proof != nil && r.shown != hash {
-		d.effect, d.reason = ask, "it does something else than what was shown"
-	}
-	if d.effect == allow {
-		return nil // it turned out to need no proof
-	}
-	if r.proof == nil || r.shown != hash {
-		asks := api.Errorf(api.NeedsApproval, "%s", printable(planned.text)).WithHint("type the master password to allow exactly this")
-		asks.Hash = hash
-		return asks
-	}
-	if err := r.prove(); err != nil {
-		d.effect, d.reason = deny, "presence was not proved"
-		return err
-	}
-	d.effect, d.reason = allow, "presence was proved with the master password"
-	return nil
 }
 
 // hash is that of an act as it is planned for a request: of the operation, the input as the plan understood it, what a person
@@ -197,8 +156,9 @@ func unproved(input any) ([]byte, error) {
 	if err := json.Unmarshal(text, &members); err != nil {
 		return nil, err
 	}
-	delete(members, "presence")
-	delete(members, "hash")
+	for _, name := range []string{"presence", "hash", "challenge"} {
+		delete(members, name)
+	}
 	return json.Marshal(members)
 }
 
@@ -210,14 +170,6 @@ func printable(text string) string {
 		}
 		return c
 	}, text)
-}
-
-// prove verifies the proof of presence.
-func (r *request) prove() error {
-	if r.account == nil {
-		return api.Errorf(api.Locked, "the account is locked")
-	}
-	return vaultError(r, afterShortWait(func() error { return r.account.VerifyPassword(*r.proof) }))
 }
 
 // execute runs an act that was permitted.

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,17 +12,6 @@ import (
 	"warder/internal/seal"
 	"warder/internal/vault"
 )
-
-// proves is an input as a client sends it with a proof for what it was asked about.
-func proves(t *testing.T, in any, asked result) any {
-	t.Helper()
-	text, err := json.Marshal(in)
-	must(t, err)
-	members := map[string]any{}
-	must(t, json.Unmarshal(text, &members))
-	members["presence"], members["hash"] = true, asked.err.Hash
-	return members
-}
 
 // TestProofServesTheActThatWasShown: a link that is re-pointed between the question and the answer is asked about again, and
 // nothing is done for the proof that was meant for the other directory.

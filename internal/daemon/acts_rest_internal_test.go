@@ -12,6 +12,7 @@ import (
 	"warder/internal/api"
 	"warder/internal/audit"
 	"warder/internal/caller"
+	"warder/internal/vault"
 )
 
 // TestTableIsWhole: each need has one row, and what an agent may do a person may do at least as easily.
@@ -69,9 +70,13 @@ func TestAgentsAreDeniedAtOnce(t *testing.T) {
 			}
 			s.do(who, op, in, "wrong-password-9-by-far")
 		}
-		s.refused(s.do(who, api.OpPasswd, nil, masterPassword, "another battery staple 99 horse"), api.Denied)
+		s.refused(s.do(who, api.OpPasswd, api.Passwd{Act: yes}, masterPassword), api.Denied)
+		s.refused(s.send(who, api.OpPasswd, api.Passwd{Act: api.Act{Presence: true, Hash: "h", Challenge: "c"}}, "a proof"), api.Denied)
 	}
-	must(t, s.account.VerifyPassword(value(t, masterPassword))) // no wrong one was counted
+	wrong, err := vault.WrongPasswords(placesOf(s))
+	if err != nil || wrong != 0 {
+		t.Errorf("%d wrong passwords were counted: %v", wrong, err)
+	}
 	var hint api.ItemShow
 	hint.Name, hint.Reveal = "open", true
 	if res := s.do(agent(), api.OpItemShow, hint); !strings.Contains(res.err.Hint, "warder run") {
@@ -80,7 +85,7 @@ func TestAgentsAreDeniedAtOnce(t *testing.T) {
 	s.acts.unattended = true
 	hint.Presence = true
 	s.refused(s.do(person(), api.OpItemShow, hint, masterPassword), api.Denied)
-	s.refused(s.do(person(), api.OpPasswd, nil, masterPassword, "another battery staple 99 horse"), api.Denied)
+	s.refused(s.do(person(), api.OpPasswd, api.Passwd{Act: yes}, masterPassword), api.Denied)
 }
 
 // TestNoRecordNoAct: when the log can't be written nothing is changed and no value leaves.
@@ -263,16 +268,25 @@ func TestAuditFollow(t *testing.T) {
 func TestPasswdAndKit(t *testing.T) {
 	s := newScene(t)
 	fresh := "another battery staple 99 horse"
-	s.refused(s.do(person(), api.OpPasswd, nil, masterPassword), api.Usage)
-	s.refused(s.do(person(), api.OpPasswd, nil, masterPassword, "short"), api.Usage)
-	s.ok(s.do(person(), api.OpPasswd, nil, masterPassword, fresh), nil)
+	yes := api.Act{Presence: true}
+	s.refused(s.do(person(), api.OpPasswd, nil), api.NeedsApproval)
+	s.refused(s.do(person(), api.OpPasswd, api.Passwd{Act: yes}, masterPassword), api.Usage) // it carries no new one
+	s.carries = "short"
+	s.refused(s.do(person(), api.OpPasswd, api.Passwd{Act: yes}, masterPassword), api.Usage)
+	s.carries = fresh
+	var done api.Receipt
+	s.ok(s.do(person(), api.OpPasswd, api.Passwd{Act: yes}, masterPassword), &done)
+	if done.Receipt == "" || done.Receipt != s.receipt {
+		t.Errorf("receipt %q, want %q", done.Receipt, s.receipt)
+	}
+	s.carries = ""
 	s.refused(s.do(person(), api.OpNewKit, api.Act{}), api.NeedsApproval)
-	s.refused(s.do(person(), api.OpNewKit, api.Act{Presence: true}, masterPassword), api.WrongPassword)
+	s.refused(s.do(person(), api.OpNewKit, yes, masterPassword), api.WrongPassword)
 	s.now = s.now.Add(2e9)
-	res := s.do(person(), api.OpNewKit, api.Act{Presence: true}, fresh)
+	res := s.do(person(), api.OpNewKit, yes, fresh)
 	var kit api.KitInfo
 	s.ok(res, &kit)
-	if len(res.values) != 2 || kit.Account == "" || kit.StateCode == "" {
+	if len(res.values) != 2 || kit.Account == "" || kit.StateCode == "" || kit.Receipt.Receipt != s.receipt {
 		t.Errorf("kit %+v with %d values", kit, len(res.values))
 	}
 }

@@ -43,7 +43,7 @@ func TestSealingABreak(t *testing.T) {
 			t.Fatal(r.err)
 		}
 	}
-	proof := api.Act{Presence: true, Hash: "of nothing"}
+	proof := api.Act{Presence: true, Hash: "of nothing", Challenge: "none"}
 	if r := s.do(person(), api.OpAuditSeal, proof, masterPassword); r.err == nil || r.err.Code != api.Usage {
 		t.Errorf("a whole log: %v", r.err)
 	}
@@ -57,7 +57,7 @@ func TestSealingABreak(t *testing.T) {
 	if r.err == nil || r.err.Code != api.NeedsApproval || !strings.Contains(r.err.Message, "broken at seq ") {
 		t.Fatalf("without a proof: %v", r.err)
 	}
-	proof.Prove(r.err.Hash)
+	proof.Prove(r.err.Hash, r.err.Challenge)
 	r = s.do(person(), api.OpAuditSeal, proof, masterPassword)
 	if r.err != nil {
 		t.Fatal(r.err)

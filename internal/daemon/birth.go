@@ -47,13 +47,18 @@ func (d birth) begin(ctx context.Context, s *starter) (started api.Started, kit 
 }
 
 // hide keeps others of this user from reading this process, from before a secret is in it. The daemon that runs has seen its
-// program by now. Who had attached as a debugger would go on reading.
-func (d birth) hide() error {
+// program by now.
+func (d birth) hide() error { return hide(d.warn) }
+
+// hide keeps others of this user from reading this process, from before a secret is in it. Who had attached as a debugger would
+// go on reading.
+func hide(warn func(format string, args ...any)) error {
 	if err := platform.DropDumps(); err != nil {
-		d.warn("this process can't be hidden from others of its user: %v", err)
+		warn("this process can't be hidden from others of its user: %v", err)
 	}
 	if pid, err := platform.Tracer(); err == nil && pid != 0 {
-		return api.Errorf(api.Denied, "a debugger (pid %d) is attached to this daemon", pid).WithHint("find out what it is and end it")
+		return api.Errorf(api.Denied, "a debugger (pid %d) is attached to the process that takes the password", pid).
+			WithHint("find out what it is and end it")
 	}
 	return nil
 }
@@ -72,9 +77,9 @@ func (d birth) openInPlace(ctx context.Context, old *oldDaemon, req *startReques
 		if err := place.take(ctx, old, req); err != nil {
 			return nil, err
 		}
-		return account.open(req)
+		return account.open(ctx, req)
 	}
-	opened, err := account.open(req)
+	opened, err := account.open(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@
 //   - A password reaches it over the connection that it inherited from the client that started it, never over the socket
 //     that anybody can put himself in the place of. So unlocking is starting: a fresh daemon opens the account and then takes
 //     the place of the one that runs. Keys never pass from one to the other.
+//   - A person's presence is proved by a process of its own, the prover, which is given the password the same way; the daemon
+//     gets a proof that only it can open, for one act.
 //   - Only a program that is the one recorded in install.json may take the place of a running daemon.
 //   - An account that a person opened is locked again after lock.idle without an act of a person, after lock.max in all,
 //     before the machine sleeps and when the session is locked. Time asleep counts.
@@ -31,6 +33,7 @@
 //	clean.go     shedding what the process inherited
 //	birth.go     the steps of a start, in their order
 //	start.go     the request over the inherited connection
+//	prove.go     Prove: the prover, from its start to its one answer
 //	patience.go  a short wait after a wrong password is waited out
 //	account.go   opener: opening, creating and recovering the account
 //	replace.go   claim: taking the place of a daemon; who may
@@ -47,5 +50,5 @@
 //	lifecycle.go journal: the daemon's own events in the audit log
 //	logfile.go   the daemon's log for operators
 //	program.go   which file this process runs
-//	acts*.go     what callers do with items, projects, trust and the log
+//	acts*.go     what callers do with items, projects, trust and the log; acts_prove.go opens proofs of presence
 package daemon

@@ -120,12 +120,18 @@ func TestMarksOfAnAgentMakeTheStarterOne(t *testing.T) {
 // launchHostile starts a daemon with an environment of the test's, and all else as bad as it gets.
 func launchHostile(t *testing.T, h *home, env []string) *launched {
 	t.Helper()
+	return launchHostilePart(t, h, "run", env)
+}
+
+// launchHostilePart is launchHostile for one of the parts of "warder daemon".
+func launchHostilePart(t *testing.T, h *home, part string, env []string) *launched {
+	t.Helper()
 	ours, theirs, err := platform.ConnPair()
 	must(t, err)
 	open, err := os.Open(h.binary)
 	must(t, err)
 	defer open.Close()
-	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$0" "$@"`, h.binary}, h.args("--started-by", "person", "--start-fd", "3")...)...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$0" "$@"`, h.binary}, partArgs(h, part)...)...)
 	cmd.Env = env
 	cmd.Dir = h.dir
 	cmd.ExtraFiles = []*os.File{theirs, open, open}

@@ -22,7 +22,8 @@ type Options struct {
 	Socket              string // path, absolute
 	StartedBy           caller.Verdict
 	StartFD             int    // the descriptor of the inherited connection; 0 without one: the daemon serves in the foreground
-	Again               bool   // this process was begun anew by Run already
+	Again               bool   // this process was begun anew by Run or Prove already
+	prover              bool   // it makes a proof of presence and is no daemon
 	Version             string // of the build
 	Log                 io.Writer
 	Getenv              func(name string) string // finds marks of agents; nothing else is read from the environment
@@ -46,10 +47,14 @@ func (o Options) check() error {
 	return nil
 }
 
-// Args are the arguments of "warder" that start a daemon with these options.
+// Args are the arguments of "warder" that start a daemon, or a prover, with these options.
 func (o Options) Args() []string {
+	part := "run"
+	if o.prover {
+		part = "prove"
+	}
 	args := []string{
-		"daemon", "run", "--data", o.Data, "--state", o.State, "--config", o.Config, "--socket", o.Socket,
+		"daemon", part, "--data", o.Data, "--state", o.State, "--config", o.Config, "--socket", o.Socket,
 		"--started-by", string(o.StartedBy),
 	}
 	if o.StartFD != 0 {

@@ -11,8 +11,9 @@ import (
 // parts are the programs that this test binary plays beside those of package
 // person, by the first argument.
 var parts = map[string]func(args []string) error{
-	readerPart:  readEverything,
-	watcherPart: watchProcesses,
+	readerPart:   readEverything,
+	watcherPart:  watchProcesses,
+	squatterPart: squat,
 }
 
 func TestMain(m *testing.M) {

@@ -73,6 +73,7 @@
 //	item.go        item keys and item content
 //	manifest.go    manifest parts
 //	account.go     keyset, device cards, seen state
+//	presence.go    proofs of presence
 //	audit.go       F2: the audit log's evolving key, its checkpoints, sealed names and labels
 //	device.go      a device's own keys, manifest signatures
 //

@@ -13,7 +13,7 @@
 // Where things are:
 //
 //	account.go create.go roster.go   the account: create, unlock, lock, password, recovery, devices
-//	presence.go root.go              the password typed again; the root key lent to the audit log
+//	presence.go root.go              proofs that the password was typed again; the root key lent to the audit log
 //	ring.go keyset.go device.go kit.go   keys in memory, their files, the codes on paper
 //	vault.go change.go undo.go project.go   what callers do with one vault
 //	load.go shelf.go refresh.go open.go   what is loaded of account and vault, and reading it

@@ -67,6 +67,27 @@ func OpenByCode(cfg Config, code secret.Value) (*Account, error) {
 	return &Account{c}, nil
 }
 
+// ChangePassword is what a person does who knows the old password: a proof of presence carries the fresh one.
+func (a *Account) ChangePassword(old, fresh secret.Value) error {
+	if a.c.isLocked() {
+		return ErrLocked
+	}
+	if err := checkPassword(fresh); err != nil { // a client looks first, too: nothing is counted then
+		return err
+	}
+	p := Presence{Act: "change", Challenge: "once", Shown: "change the master password", Caller: "a test"}
+	proof, err := Prove(a.c.cfg, old, fresh, p)
+	if err != nil {
+		return err
+	}
+	carried, err := OpenProof(a, p, proof)
+	if err != nil {
+		return err
+	}
+	defer carried.Destroy()
+	return a.SetPassword(carried)
+}
+
 // Roster lists the account's devices by id.
 func Roster(a *Account) []seal.ID { return sortedIDs(maps.Keys(a.c.keyset.roster)) }
 

@@ -28,8 +28,10 @@ type Error struct {
 	Hint    string `json:"hint"` // the next step
 	ID      string `json:"id"`   // of the audit record that tells more
 	// Hash is that of the act which a person is asked about. It is a claim on nothing: whoever sends the proof says with it
-	// what was shown. Empty unless the error asks for a person's presence.
-	Hash string `json:"hash,omitempty"`
+	// what was shown. Challenge is the word that the proof has to hold, for one use. Both are empty unless the error asks for a
+	// person's presence.
+	Hash      string `json:"hash,omitempty"`
+	Challenge string `json:"challenge,omitempty"`
 
 	cause error // never crosses the socket
 }
@@ -61,10 +63,13 @@ func (e *Error) WithCause(cause error) *Error {
 
 // cut is e as it is sent.
 func (e *Error) cut() *Error {
-	return &Error{Code: e.Code, Message: cutText(e.Message), Hint: cutText(e.Hint), ID: cutText(e.ID), Hash: cutText(e.Hash)}
+	return &Error{
+		Code: e.Code, Message: Text(e.Message), Hint: Text(e.Hint), ID: Text(e.ID), Hash: Text(e.Hash), Challenge: Text(e.Challenge),
+	}
 }
 
-func cutText(s string) string {
+// Text is as much of a text as an error carries.
+func Text(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
