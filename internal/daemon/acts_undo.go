@@ -86,19 +86,8 @@ func (u *undo) collectIn(v *vault.Vault) error {
 	var after []vault.Meta
 	for i := range list {
 		m, earlier := &list[i].Now, &list[i].Before
-		if err := u.widens(v, m, earlier); err != nil {
+		if err := u.judge(v, now, m, earlier); err != nil {
 			return err
-		}
-		if err := u.wantName(v, m, earlier); err != nil {
-			return err
-		}
-		if !u.r.isPerson() {
-			u.asAgent(m, earlier, now)
-		}
-		if m.Kind == vault.KindProject && !earlier.Trashed.IsZero() {
-			if err := u.keepsStages(now, m); err != nil {
-				return err
-			}
 		}
 		after = append(after, *earlier)
 		u.says = append(u.says, fmt.Sprintf("%s %s/%s", m.Kind, v.Name(), m.Name))
@@ -106,6 +95,23 @@ func (u *undo) collectIn(v *vault.Vault) error {
 	u.in = append(u.in, undoIn{v, list})
 	if u.raises(now, after) {
 		u.needs = append(u.needs, toRaise)
+	}
+	return nil
+}
+
+// judge says what taking one object back takes, and refuses what can't be.
+func (u *undo) judge(v *vault.Vault, now *levels, m, earlier *vault.Meta) error {
+	if err := u.widens(v, m, earlier); err != nil {
+		return err
+	}
+	if err := u.wantName(v, m, earlier); err != nil {
+		return err
+	}
+	if !u.r.isPerson() {
+		u.asAgent(m, earlier, now)
+	}
+	if m.Kind == vault.KindProject && !earlier.Trashed.IsZero() {
+		return u.keepsStages(now, m)
 	}
 	return nil
 }
