@@ -1,0 +1,174 @@
+package mask_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"warder/internal/mask"
+)
+
+// TestEarlyRelease: after a while without output a few bytes of what is held back show, and what follows is hidden all
+// the same.
+func TestEarlyRelease(t *testing.T) {
+	long, mid, short := "abcdefghijklmnopqrstuvwxyz0123456789", "mnopqrstuvwxyz01", "xyzxyzxyzxyzxyz"
+	for _, c := range []struct {
+		name   string
+		values []value
+		writes []string // with a pause behind each
+		want   []string // what is out after that pause
+		end    string
+	}{
+		{"four bytes", []value{{"L", long}}, []string{"> abcdefgh", "ijkl", long[12:]}, []string{"> abcd", "> abcd", "> abcd****(L)"}, "> abcd****(L)"},
+		{"it was none", []value{{"L", long}}, []string{"abcdef", "!"}, []string{"abcd", "abcdef!"}, "abcdef!"},
+		{"an eighth", []value{{"M", mid}}, []string{mid[:7], mid[7:]}, []string{"mn", "mn****(M)"}, "mn****(M)"},
+		{"none of 15", []value{{"S", short}}, []string{short[:7], short[7:]}, []string{"", "****(S)"}, "****(S)"},
+		{"none where a short one may begin too", []value{{"L", long}, {"S", long[:15]}}, []string{"abc", "!"}, []string{"", "abc!"}, "abc!"},
+		{"up to where a short one may begin", []value{{"L", long}, {"S", "cdefghijX"}}, []string{"abcde", "fghijX"}, []string{"ab", "ab****(S)"}, "ab****(S)"},
+		{"byte by byte", []value{{"L", long}}, []string{"a", "b", "c", "d", "e", "f"}, []string{"a", "ab", "abc", "abcd", "abcd", "abcd"}, "abcdef"},
+		{"a value that may be longer", []value{{"S", long[:20]}, {"L", long}}, []string{"> " + long[:20], long[20:]}, []string{"> ****(S)", "> ****(S)"}, "> ****(S)"},
+		{"a value that may be longer and isn't", []value{{"S", long[:20]}, {"L", long}}, []string{long[:22], "."}, []string{"****(S)", "****(S)" + long[20:22] + "."}, "****(S)" + long[20:22] + "."},
+		{"a prompt", []value{{"L", long}}, []string{"Password: ", "ok"}, []string{"Password: ", "Password: ok"}, "Password: ok"},
+	} {
+		for name, prepare := range engines() {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				w := mask.NewWriter(&out, exactly(t, c.values...))
+				prepare(w)
+				for i, p := range c.writes {
+					if _, err := io.WriteString(w, p); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(mask.IdleAfter)
+					synctest.Wait()
+					if out.String() != c.want[i] {
+						t.Errorf("%s, %s: after %q: %q, want %q", c.name, name, c.writes[:i+1], out.String(), c.want[i])
+					}
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if out.String() != c.end {
+					t.Errorf("%s, %s: at the end %q, want %q", c.name, name, out.String(), c.end)
+				}
+			})
+		}
+	}
+}
+
+// TestEarlyRelease_notBefore: a program that goes on printing shows nothing early, however slow it is.
+func TestEarlyRelease_notBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := token(40)
+		var out bytes.Buffer
+		w := mask.NewWriter(&out, exactly(t, value{"K", key}))
+		for i := range len(key) {
+			if _, err := io.WriteString(w, key[i:i+1]); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(mask.IdleAfter - 1)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != "****(K)" {
+			t.Errorf("got %q", out.String())
+		}
+	})
+}
+
+// TestEarlyRelease_leavesNothingBehind: no goroutine and no timer outlives Close; synctest fails on one that waits.
+func TestEarlyRelease_leavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := token(40)
+		for _, wait := range []time.Duration{0, mask.IdleAfter - 1, mask.IdleAfter, mask.IdleAfter + 1} {
+			dst := &calls{}
+			w := mask.NewWriter(dst, exactly(t, value{"K", key}))
+			if _, err := io.WriteString(w, key[:10]); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(wait)
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			before := len(dst.got)
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if len(dst.got) != before {
+				t.Errorf("after %v: %q came after Close", wait, dst.got[before:])
+			}
+		}
+	})
+}
+
+// gated lets writes through when it is told.
+type gated struct {
+	entered, gate chan struct{}
+	out           bytes.Buffer
+}
+
+func (g *gated) Write(p []byte) (int, error) {
+	g.entered <- struct{}{}
+	<-g.gate
+	return g.out.Write(p)
+}
+
+// TestEarlyRelease_inOrder: what a timer lets go never overtakes a write, and Close waits for it. The timer is a true
+// one: who waits for a mutex would hold up synctest's time.
+func TestEarlyRelease_inOrder(t *testing.T) {
+	key := token(40)
+	dst := &gated{entered: make(chan struct{}), gate: make(chan struct{})}
+	w := mask.NewWriter(dst, exactly(t, value{"K", key}))
+	if _, err := io.WriteString(w, key[:10]); err != nil {
+		t.Fatal(err)
+	}
+	<-dst.entered // the timer's goroutine is in there
+	var let atomic.Bool
+	closed := make(chan error)
+	go func() {
+		err := w.Close()
+		if !let.Load() {
+			err = errors.New("Close didn't wait")
+		}
+		closed <- err
+	}()
+	for range 1000 {
+		runtime.Gosched()
+	}
+	let.Store(true)
+	dst.gate <- struct{}{}
+	<-dst.entered
+	dst.gate <- struct{}{}
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if dst.out.String() != key[:10] {
+		t.Errorf("got %q, want %q", dst.out.String(), key[:10])
+	}
+}
+
+// TestEarlyRelease_error stays for the next call.
+func TestEarlyRelease_error(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken pipe")
+		key := token(40)
+		dst := &failing{fail: func([]byte) (int, error) { return 0, broken }}
+		w := mask.NewWriter(dst, exactly(t, value{"K", key}))
+		if _, err := io.WriteString(w, key[:10]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * mask.IdleAfter)
+		synctest.Wait()
+		if _, err := io.WriteString(w, "!"); !errors.Is(err, broken) {
+			t.Errorf("Write: %v", err)
+		}
+		if err := w.Close(); !errors.Is(err, broken) {
+			t.Errorf("Close: %v", err)
+		}
+	})
+}

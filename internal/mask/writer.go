@@ -1,0 +1,303 @@
+package mask
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"warder/internal/secret"
+)
+
+const (
+	// workPerByte is what searching a byte may cost, see costOfHit. Past that the automaton takes over.
+	workPerByte = 4
+	// workSaved is how much work that was not needed is kept for later, so that short output never needs an automaton.
+	workSaved = 1 << 16
+	// slowFor is how many bytes the automaton keeps, once it is in use.
+	slowFor = 1 << 18
+	// keptRoom is the largest buffer that is kept from one write to the next.
+	keptRoom = 1 << 18
+)
+
+// NewWriter makes a writer that passes on to dst what is written, with marks in the place of the values of set. Bytes
+// that begin a value are held back until what follows decides, so that dst may get less, later, than was written; Close
+// passes on the rest. It doesn't close dst, and calls it from one goroutine at a time: from those that call Write and
+// Close, and from one of a timer, which is gone when Close returns.
+//
+// Where no value is near, dst gets the caller's slice, in one call. Any error of dst, or of the search, is final: it is
+// returned from then on, and nothing more is passed on. A writer is safe for concurrent use.
+func NewWriter(dst io.Writer, set *Set) io.WriteCloser {
+	return &writer{dst: dst, set: set, credit: workSaved}
+}
+
+type writer struct {
+	dst io.Writer
+	set *Set
+
+	// mu guards everything below. It is held while dst is called: what a timer releases must not overtake a write.
+	mu     sync.Mutex
+	err    error
+	closed bool
+
+	held     []byte // not decided yet: from the earliest beginning of a value on
+	released int    // so much of held is out already and stays as context
+	spans    []span // found in held, or reaching into it
+	out      []byte // room for output with marks
+	marks    []string
+
+	credit int    // work that the search may still do
+	slow   int    // so many bytes are left to the automaton
+	node   uint32 // where the automaton stands after held, if it has a table
+	reader *table // whose node that is; nil: a search begins at held's first byte
+	search search // room
+	view   view   // room; empty but during a search
+
+	timer idleTimer
+}
+
+// Write takes all of p or fails.
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err != nil:
+		return 0, w.err
+	case w.closed:
+		return 0, os.ErrClosed
+	case len(p) == 0:
+		return 0, nil
+	}
+	w.timer.stop()
+	buf := p
+	if len(w.held) > 0 {
+		w.held = extend(w.held, p)
+		buf = w.held
+	}
+	if err := w.take(buf, len(p)); err != nil {
+		return 0, err
+	}
+	if len(w.held) > w.released {
+		w.timer.start(w.idle)
+	}
+	return len(p), nil
+}
+
+// Close passes on what is held back; the beginning of a value that never went on is no value.
+func (w *writer) Close() error {
+	err := w.flush()
+	w.timer.running.Wait()
+	return err
+}
+
+func (w *writer) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return w.err
+	}
+	w.timer.stop()
+	w.closed = true
+	if w.err == nil && len(w.held) > 0 {
+		if _, err := w.find(w.held, 0); err != nil {
+			return w.fail(err)
+		}
+		if err := w.pass(w.held, len(w.held), len(w.held)); err != nil {
+			return err
+		}
+	}
+	w.wipe()
+	return w.err
+}
+
+// take searches buf, whose last fresh bytes are new, passes on what is decided and keeps the rest.
+func (w *writer) take(buf []byte, fresh int) error {
+	keep, err := w.find(buf, fresh)
+	if err != nil {
+		return w.fail(err)
+	}
+	if err := w.pass(buf, keep, keep); err != nil {
+		return err
+	}
+	w.retain(buf, keep)
+	return nil
+}
+
+// find brings spans up to date and says from where on buf is not decided.
+func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
+	for {
+		t, err := w.set.table()
+		if err != nil {
+			return 0, err
+		}
+		w.marks = t.marks
+		if len(t.patterns) == 0 {
+			return len(buf), nil
+		}
+		var failed error
+		err = t.use(&w.view, func() { keep, failed = w.look(&w.view, buf, fresh) })
+		if !errors.Is(err, secret.ErrDestroyed) { // else the set has grown in between
+			return keep, failed
+		}
+	}
+}
+
+// look searches in the cheaper way, as long as it is cheap.
+func (w *writer) look(v *view, buf []byte, fresh int) (int, error) {
+	w.credit = min(w.credit, workSaved) + workPerByte*fresh
+	if w.slow <= 0 || w.reader != v.t {
+		w.reader = nil
+		w.spans = markedOnly(w.spans)
+	}
+	if w.slow <= 0 {
+		if keep, ok := w.lookFast(v, buf, fresh); ok {
+			return keep, nil
+		}
+		w.slow = slowFor
+	}
+	w.slow -= fresh
+	var keep int
+	err := v.withMachine(func(m *machine) {
+		from := len(buf) - fresh
+		if w.reader == nil {
+			w.reader, w.node, from = v.t, 0, 0
+		}
+		w.node, w.spans = m.run(w.node, buf, from, w.spans)
+		keep = len(buf) - m.open(w.node)
+	})
+	return keep, err
+}
+
+// lookFast searches all of buf, what was held back included.
+func (w *writer) lookFast(v *view, buf []byte, fresh int) (keep int, ok bool) {
+	s := &w.search
+	s.found = append(s.found[:0], w.spans...)
+	s.left = w.credit - (len(buf) - fresh)
+	v.scan(buf, s)
+	keep = v.openEnd(buf, s)
+	w.credit = s.left
+	if s.left < 0 {
+		return 0, false
+	}
+	w.spans = append(w.spans[:0], union(s.found)...)
+	return keep, true
+}
+
+// markedOnly keeps the spans that can't be found again, since they began before held or have their mark already.
+func markedOnly(spans []span) []span {
+	marked := spans[:0]
+	for _, s := range spans {
+		if s.marked {
+			marked = append(marked, s)
+		}
+	}
+	return marked
+}
+
+// pass passes on buf up to end, and a mark for each span that begins before through.
+func (w *writer) pass(buf []byte, end, through int) error {
+	at := min(w.released, end)
+	if len(w.spans) == 0 || w.spans[0].start >= through {
+		return w.fail(put(w.dst, buf[at:end]))
+	}
+	out := w.out[:0]
+	for i := range w.spans {
+		s := &w.spans[i]
+		if s.start >= through {
+			break
+		}
+		if s.start > at {
+			out = append(out, buf[at:s.start]...)
+		}
+		// What was out before its value was added to the set needs no mark.
+		if !s.marked && s.end > w.released {
+			mark, err := w.mark(s.value)
+			if err != nil {
+				return w.fail(err)
+			}
+			out = append(out, mark...)
+		}
+		s.marked = true
+		at = max(at, s.end)
+	}
+	if at < end {
+		out = append(out, buf[at:end]...)
+	}
+	w.out = out
+	return w.fail(put(w.dst, out))
+}
+
+// mark is the text in the place of a value, if the set allows one more.
+func (w *writer) mark(value int) (string, error) {
+	allowed, alert := w.set.count(value)
+	if alert && w.set.options.Alert != nil {
+		w.set.options.Alert()
+	}
+	if !allowed {
+		return "", ErrTooMany
+	}
+	return w.marks[value], nil
+}
+
+// put hands b to dst.
+func put(dst io.Writer, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	n, err := dst.Write(b)
+	if err == nil && n != len(b) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// fail ends the output if there is an error.
+func (w *writer) fail(err error) error {
+	if err != nil {
+		w.err = err
+		w.wipe()
+	}
+	return err
+}
+
+// extend puts p behind held; where held has to move, nothing stays in its old place.
+func extend(held, p []byte) []byte {
+	if need := len(held) + len(p); need > cap(held) {
+		grown := make([]byte, len(held), max(need, min(2*need, keptRoom)))
+		copy(grown, held)
+		secret.Wipe(held[:cap(held)])
+		held = grown
+	}
+	return append(held, p...)
+}
+
+// retain keeps buf from keep on, and the spans that reach there.
+func (w *writer) retain(buf []byte, keep int) {
+	w.released = max(0, w.released-keep)
+	reaching := w.spans[:0]
+	for _, s := range w.spans {
+		if s.end > keep {
+			s.start, s.end = s.start-keep, s.end-keep
+			reaching = append(reaching, s)
+		}
+	}
+	w.spans = reaching
+	if len(w.held) == 0 { // buf is the caller's
+		if keep < len(buf) {
+			w.held = extend(w.held, buf[keep:])
+		}
+		return
+	}
+	n := copy(w.held, buf[keep:])
+	secret.Wipe(w.held[n:])
+	w.held = w.held[:n]
+	if n == 0 && cap(w.held) > keptRoom {
+		w.held = nil
+	}
+}
+
+// wipe leaves nothing behind of what was held.
+func (w *writer) wipe() {
+	secret.Wipe(w.held[:cap(w.held)])
+	w.held, w.out, w.spans, w.search.found = nil, nil, nil, nil
+}
