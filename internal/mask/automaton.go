@@ -35,6 +35,7 @@ const (
 type machine struct {
 	*view
 	pages [][]byte
+	first []byte // of pages
 	edges []byte
 	shift int
 }
@@ -44,7 +45,11 @@ type machine struct {
 type record struct{ fail, found uint32 }
 
 func (m *machine) at(node uint32) record {
-	r := binary.LittleEndian.Uint64(m.pages[node>>pageLog][recordSize*(node&(pageNodes-1)):])
+	page := m.first
+	if node >= pageNodes {
+		page = m.pages[node>>pageLog]
+	}
+	r := binary.LittleEndian.Uint64(page[recordSize*(node&(pageNodes-1)):])
 	return record{uint32(r), uint32(r >> 32)}
 }
 
@@ -156,7 +161,10 @@ func (a *automaton) use(v *view, f func(m *machine)) error {
 	var err error
 	used := a.edges.Use(func(edges []byte) {
 		m.edges = edges
-		err = lendAll(a.pages, &m.pages, func() { f(m) })
+		err = lendAll(a.pages, &m.pages, func() {
+			m.first = m.pages[0]
+			f(m)
+		})
 	})
 	return cmp.Or(used, err)
 }

@@ -14,7 +14,8 @@ func Held(w io.WriteCloser) int { return len(w.(*writer).held) }
 // Spelling are the names of the forms with what they make of v.
 func Spelling(v []byte) map[string][]string {
 	found := map[string][]string{}
-	for _, f := range forms() {
+	apply, _ := formsOf(v)
+	for _, f := range apply {
 		f.spell(v, make([]byte, 0, f.grow*len(v)), func(b []byte) {
 			found[f.name] = append(found[f.name], string(b))
 		})

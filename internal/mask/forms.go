@@ -7,11 +7,15 @@ const (
 	MinLength = 4
 	// minLine is the length below which a line of a value is not looked for on its own, such as a brace of JSON.
 	minLine = 12
+	// escapedNewline is a newline as JSON writes it.
+	escapedNewline = `\n`
 )
 
 // form is one way in which programs spell a value.
 type form struct {
 	name string
+	// has is what a value has if there is anything to spell in this way.
+	has string
 	// grow is how many times longer than the value a spelling may be. 0: spellings are pieces of the value.
 	grow int
 	// spell hands each spelling to put, which copies it. room is empty, has room for grow times the value, and is
@@ -22,12 +26,23 @@ type form struct {
 // forms are the spellings that are looked for beside the value itself.
 func forms() []form {
 	return []form{
-		{"trimmed", 0, trimmed},
-		{"crlf", 2, crlf},
-		{"lf", 1, lf},
-		{"lines", 0, lines},
-		{"escaped lines", 0, escapedLines},
+		{"trimmed", "", 0, trimmed},
+		{"crlf", "\n", 2, crlf},
+		{"lf", "\r\n", 1, lf},
+		{"lines", "\n", 0, lines},
+		{"escaped lines", escapedNewline, 0, escapedLines},
 	}
+}
+
+// formsOf are the forms that apply to a value, and how often its length is the room that they need.
+func formsOf(v []byte) (apply []form, grow int) {
+	for _, f := range forms() {
+		if bytes.Contains(v, []byte(f.has)) {
+			apply = append(apply, f)
+			grow = max(grow, f.grow)
+		}
+	}
+	return apply, grow
 }
 
 // trimmed is the value as a shell's $(…) and most readers of files take it: without the line ends behind it.
@@ -68,9 +83,6 @@ func lf(v, room []byte, put func([]byte)) {
 
 // lines are those of a value of several lines, which programs like to indent, number or quote.
 func lines(v, _ []byte, put func([]byte)) {
-	if bytes.IndexByte(v, '\n') < 0 {
-		return
-	}
 	for line := range bytes.Lines(v) {
 		putLine(bytes.Trim(line, "\r\n"), put)
 	}
@@ -79,12 +91,8 @@ func lines(v, _ []byte, put func([]byte)) {
 // escapedLines are the lines of a key that stands inside a JSON document, with \n for its newlines: whoever reads the
 // document prints the key with true ones.
 func escapedLines(v, _ []byte, put func([]byte)) {
-	const newline = `\n`
-	if !bytes.Contains(v, []byte(newline)) {
-		return
-	}
 	for line := range bytes.Lines(v) {
-		for piece := range bytes.SplitSeq(bytes.Trim(line, "\r\n"), []byte(newline)) {
+		for piece := range bytes.SplitSeq(bytes.Trim(line, "\r\n"), []byte(escapedNewline)) {
 			putLine(bytes.TrimSuffix(piece, []byte(`\r`)), put)
 		}
 	}

@@ -9,6 +9,9 @@ import (
 // is the length of buf. It stops early when no work is left.
 func (v *view) openEnd(buf []byte, s *search) int {
 	n := len(buf)
+	if last := buf[n-1]; v.inside[last/8]>>(last%8)&1 == 0 {
+		return n
+	}
 	// Whatever is open and has four bytes or more ends in four bytes from within a pattern.
 	if n >= 4 && v.inner.has(v.hash4(buf[n-4:])) {
 		from := max(0, n-v.longest+1)
@@ -20,7 +23,7 @@ func (v *view) openEnd(buf []byte, s *search) int {
 		}
 	}
 	for i := max(0, n-3); i < n; i++ {
-		if c := buf[i]; v.firsts[c/8]>>(c%8)&1 != 0 && v.begins(buf[i:], s) {
+		if v.starts.has(v.hashStart(buf[i:], n-i)) && v.begins(buf[i:], s) {
 			return i
 		}
 	}

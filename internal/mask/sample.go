@@ -53,14 +53,20 @@ func (c *census) take(pattern []byte) {
 	}
 }
 
+// goodEnough is the cost of a gram that is nowhere else and has little that is common.
+const goodEnough = 1<<8 + 3
+
 // rarest is the place of one residue whose gram is the rarest among all patterns (keys of one kind begin alike) and, of
-// those, the one that is the least usual in what programs print.
+// those, one that is unusual in what programs print.
 func (c *census) rarest(pattern []byte, residue int) int {
 	best, least := residue, 1<<30
 	for off := residue; off < c.places(pattern); off += c.stride {
 		cost := int(c.counts[c.hash(pattern[off:])>>c.shift])<<8 + commonness(pattern[off:off+c.gram])
 		if cost < least {
 			best, least = off, cost
+		}
+		if least <= goodEnough {
+			break
 		}
 	}
 	return best
@@ -86,6 +92,7 @@ func enter(v *view, anchors []anchor) {
 	for _, a := range anchors {
 		h := v.hash(v.patterns[a.pattern].of(v.pool)[a.off:])
 		v.grams.set(h)
+		v.sure.set(h)
 		head := v.heads[4*(v.bucket(h)+2):]
 		putWord(head, word(head)+1)
 	}

@@ -11,9 +11,26 @@ type view struct {
 	dictionary
 	t                    *table
 	multiplier           uint64
-	firsts               []byte
+	inside               []byte
 	heads, entries       []byte
 	grams, starts, inner bitmap
+	sure                 filter
+}
+
+// filter is a set of hashes too, with two bits for each in one word: slower, and it tells more apart in less room.
+type filter struct {
+	bits  []byte
+	shift int
+}
+
+func (f filter) has(h uint64) bool {
+	w := binary.LittleEndian.Uint64(f.bits[h>>f.shift<<3:])
+	return w>>(h>>30&63)&(w>>(h>>36&63))&1 != 0
+}
+
+func (f filter) set(h uint64) {
+	b := f.bits[h>>f.shift<<3:]
+	binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)|1<<(h>>30&63)|1<<(h>>36&63))
 }
 
 // bitmap is a set of hashes, as far as their uppermost bits tell them apart.
@@ -41,8 +58,9 @@ func (v *view) lend(t *table, image []byte) {
 	p := &t.plan
 	v.plan, v.t, v.patterns, v.multiplier = p, t, t.patterns, t.multiplier
 	v.pool = image[:p.poolSize]
-	v.firsts = image[p.firsts : p.firsts+256/8]
+	v.inside = image[p.inside : p.inside+256/8]
 	v.grams, v.starts, v.inner = p.grams.in(image), p.starts.in(image), p.inner.in(image)
+	v.sure = filter{p.sure.in(image).bits, 64 - p.sure.log + 6}
 	v.heads, v.entries = image[p.heads:p.entries], image[p.entries:p.size]
 }
 
@@ -51,6 +69,15 @@ func (v *view) hash(b []byte) uint64 {
 		return binary.LittleEndian.Uint64(b) * v.multiplier
 	}
 	return v.hash4(b)
+}
+
+// hashStart is a hash for the first n bytes of a pattern, 1 to 3.
+func (v *view) hashStart(b []byte, n int) uint64 {
+	h := uint64(n)
+	for _, c := range b[:n] {
+		h = h<<8 | uint64(c)
+	}
+	return h * v.multiplier
 }
 
 func (v *view) hash4(b []byte) uint64 { return uint64(binary.LittleEndian.Uint32(b)) * v.multiplier }
@@ -112,10 +139,14 @@ func (v *view) scan4(buf []byte, s *search) {
 
 // candidates compares the patterns that have this gram where buf has it.
 func (v *view) candidates(buf []byte, at int, h uint64, s *search) {
+	s.left -= costOfHit
+	if !v.sure.has(h) {
+		return
+	}
 	b := v.bucket(h)
 	from, to := int(word(v.heads[4*b:])), int(word(v.heads[4*b+4:]))
 	want := tag(h)
-	s.left -= costOfHit + costOfEntry*(to-from)
+	s.left -= costOfEntry * (to - from)
 	for ; from < to && s.left >= 0; from++ {
 		entry := binary.LittleEndian.Uint64(v.entries[8*from:])
 		if uint16(entry) != want {

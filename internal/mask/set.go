@@ -115,12 +115,9 @@ func eachSpelling(raw []byte, o ValueOptions, put func([]byte)) error {
 			put(b)
 		}
 	}
-	grow := 0
-	for _, f := range forms() {
-		grow = max(grow, f.grow)
-	}
+	apply, grow := formsOf(raw)
 	room, err := secret.Make(grow*len(raw), func(room []byte) error {
-		for _, f := range forms() {
+		for _, f := range apply {
 			f.spell(raw, room[:0:f.grow*len(raw)], putLong)
 		}
 		return nil

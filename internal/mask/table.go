@@ -39,9 +39,10 @@ type plan struct {
 	gram, stride int
 
 	poolSize int      // bytes; the pool is the first part
-	firsts   int      // where the set of first bytes lies
+	inside   int      // where the set of bytes lies that a pattern has before its last one
 	grams    bitmapAt // grams of the sample
-	starts   bitmapAt // the first four bytes of each pattern
+	sure     bitmapAt // the same, as a filter
+	starts   bitmapAt // the first one, two, three and four bytes of each pattern
 	inner    bitmapAt // four bytes that lie in a pattern before its last one
 
 	bucketLog int // the logarithm of the number of buckets
@@ -176,9 +177,10 @@ func planFor(patterns []pattern) (plan, error) {
 // share lays the parts of the image one behind the other. Bitmaps are sparse while they fit into a cache.
 func (p *plan) share(patterns int) {
 	entries := patterns * p.stride
-	p.firsts = (p.poolSize + 7) &^ 7
-	p.grams = bitmapAt{p.firsts + 256/8, logOf(64*entries, 12, 22)}
-	p.starts = p.grams.next(logOf(64*patterns, 10, 20))
+	p.inside = (p.poolSize + 7) &^ 7
+	p.grams = bitmapAt{p.inside + 256/8, logOf(64*entries, 12, 22)}
+	p.sure = p.grams.next(logOf(16*entries, 12, 22))
+	p.starts = p.sure.next(logOf(64*patterns, 10, 21))
 	p.inner = p.starts.next(logOf(32*p.poolSize, 10, 21))
 	p.heads = p.inner.next(0).off
 	p.bucketLog = logOf(entries, 1, 24)
@@ -204,8 +206,13 @@ func (t *table) fill(image, raw []byte) error {
 	v.lend(t, image)
 	for _, p := range t.patterns {
 		b := p.of(v.pool)
-		v.firsts[b[0]/8] |= 1 << (b[0] % 8)
 		v.starts.set(v.hash4(b))
+		for n := 1; n <= 3; n++ {
+			v.starts.set(v.hashStart(b, n))
+		}
+		for _, c := range b[:len(b)-1] {
+			v.inside[c/8] |= 1 << (c % 8)
+		}
 		for i := 0; i+4 < len(b); i++ {
 			v.inner.set(v.hash4(b[i:]))
 		}
