@@ -22,7 +22,7 @@
 // # Limits
 //
 // Of the threat model's limits L1 (a program does what it wants with a value), L4 (copies outside locked memory) and
-// L38 to L42 (encodings, pieces, short values, early bytes, sizes) touch this package.
+// L50 to L55 (encodings, pieces, short values, early bytes, guesses, memory) touch this package.
 //
 // # How
 //

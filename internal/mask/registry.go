@@ -4,6 +4,9 @@ import "sync/atomic"
 
 // Registry has the set of an unlocked vault, for all who hide the values of the whole vault. The vault publishes into
 // it, and readers take what is in force when their output begins. The zero Registry has none.
+//
+// Output that is hidden by values which were not lent to its maker must be handed on as a whole, after Close: when held
+// bytes come would tell him whether what he printed begins a value (L53). Its set has a limit, too (L54).
 type Registry struct {
 	set atomic.Pointer[Set]
 }

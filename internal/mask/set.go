@@ -23,7 +23,8 @@ type Options struct {
 	// MostValues is how many different values may be hidden in what all writers over the set write; one more ends
 	// the output with ErrTooMany before its mark, so that nobody tests guesses by printing them. 0: no limit.
 	MostValues int
-	// Alert, if there is one, is called when that happens, by the goroutine that writes and at most once.
+	// Alert, if there is one, is called when that happens, at most once, by a goroutine inside a write: it must not
+	// use the writers.
 	Alert func()
 }
 

@@ -239,6 +239,23 @@ func piecewise(t *testing.T, set *mask.Set, text string, slow bool) string {
 	return out.String()
 }
 
+// TestGrowingSet_outAlready: what was let go early needs no mark when it turns out to have been a value.
+func TestGrowingSet_outAlready(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		set := exactly(t, value{"LONG", "abcdefghijklmnopqrstuvwxyzabcdefghijkl"})
+		w := mask.NewWriter(&out, set)
+		_, _ = io.WriteString(w, "abcdef")
+		time.Sleep(2 * mask.IdleAfter)
+		synctest.Wait()
+		fill(t, set, mask.ValueOptions{Exact: true}, value{"OUT", "abcd"})
+		_, _ = io.WriteString(w, "!")
+		if err := w.Close(); err != nil || out.String() != "abcdef!" {
+			t.Errorf("got %q, %v", out.String(), err)
+		}
+	})
+}
+
 // TestManyAtOnce: writers share a set that grows. Run it with -race.
 func TestManyAtOnce(t *testing.T) {
 	values := keys(40)
