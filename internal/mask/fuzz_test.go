@@ -87,7 +87,7 @@ func FuzzSteps(f *testing.F) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			for name, prepare := range engines() {
-				var out bytes.Buffer
+				var out screen
 				set := exactly(t)
 				w := mask.NewWriter(&out, set)
 				prepare(w)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
+	"sync"
 	"testing"
 
 	"warder/internal/mask"
@@ -43,6 +44,24 @@ func fill(t testing.TB, s *mask.Set, o mask.ValueOptions, values ...value) *mask
 		}
 	}
 	return s
+}
+
+// screen is a buffer that may be read while a timer may write.
+type screen struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
 }
 
 // token is n random characters of a key.

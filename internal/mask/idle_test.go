@@ -37,7 +37,7 @@ func TestEarlyRelease(t *testing.T) {
 	} {
 		for name, prepare := range engines() {
 			synctest.Test(t, func(t *testing.T) {
-				var out bytes.Buffer
+				var out screen
 				w := mask.NewWriter(&out, exactly(t, c.values...))
 				prepare(w)
 				for i, p := range c.writes {
@@ -65,7 +65,7 @@ func TestEarlyRelease(t *testing.T) {
 func TestEarlyRelease_notBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := token(40)
-		var out bytes.Buffer
+		var out screen
 		w := mask.NewWriter(&out, exactly(t, value{"K", key}))
 		for i := range len(key) {
 			if _, err := io.WriteString(w, key[i:i+1]); err != nil {

@@ -1,7 +1,6 @@
 package mask_test
 
 import (
-	"bytes"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -45,7 +44,7 @@ func TestModel(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			for name, prepare := range engines() {
 				var steps []string
-				var out bytes.Buffer
+				var out screen
 				set := exactly(t)
 				w := mask.NewWriter(&out, set)
 				prepare(w)

@@ -24,12 +24,12 @@ type filter struct {
 }
 
 func (f filter) has(h uint64) bool {
-	w := binary.LittleEndian.Uint64(f.bits[h>>f.shift<<3:])
+	w := binary.LittleEndian.Uint64(f.bits[h>>(f.shift&63)<<3:])
 	return w>>(h>>30&63)&(w>>(h>>36&63))&1 != 0
 }
 
 func (f filter) set(h uint64) {
-	b := f.bits[h>>f.shift<<3:]
+	b := f.bits[h>>(f.shift&63)<<3:]
 	binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)|1<<(h>>30&63)|1<<(h>>36&63))
 }
 
@@ -40,12 +40,12 @@ type bitmap struct {
 }
 
 func (b bitmap) has(h uint64) bool {
-	i := h >> b.shift
+	i := h >> (b.shift & 63)
 	return b.bits[i>>3]>>(i&7)&1 != 0
 }
 
 func (b bitmap) set(h uint64) {
-	i := h >> b.shift
+	i := h >> (b.shift & 63)
 	b.bits[i>>3] |= 1 << (i & 7)
 }
 

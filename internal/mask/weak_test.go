@@ -2,12 +2,14 @@ package mask_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"warder/internal/mask"
+	"warder/internal/secret"
 )
 
 // weakSpot is values and a text that make a search by samples slow.
@@ -106,5 +108,36 @@ func TestWeakSpots_usualOutput(t *testing.T) {
 		if mask.IsSlow(w) {
 			t.Fatal("the automaton is at work")
 		}
+	}
+}
+
+// TestLongValue: a value of a mebibyte that comes in usual pieces, whole and but for its last byte.
+func TestLongValue(t *testing.T) {
+	v := value{"LONG", strings.Repeat(token(997), 1052)[:1<<20]}
+	set := exactly(t, v, value{"KEY", token(30)})
+	for _, c := range []struct{ text, want string }{
+		{"<" + v.bytes + ">", "<****(LONG)>"},
+		{"<" + v.bytes[:len(v.bytes)-1] + ">", "<" + v.bytes[:len(v.bytes)-1] + ">"},
+	} {
+		var pieces []string
+		for text := c.text; text != ""; text = text[min(chunk, len(text)):] {
+			pieces = append(pieces, text[:min(chunk, len(text))])
+		}
+		if got := through(t, set, func(io.WriteCloser) {}, pieces...); got != c.want {
+			t.Errorf("%d bytes came out as %d", len(c.text), len(got))
+		}
+	}
+}
+
+// TestTooLarge: more values than fit are refused before anything is shown.
+func TestTooLarge(t *testing.T) {
+	set := exactly(t, value{"A", strings.Repeat("a", 9<<20)}, value{"B", strings.Repeat("b", 9<<20)})
+	var out bytes.Buffer
+	w := mask.NewWriter(&out, set)
+	if _, err := io.WriteString(w, "text"); !errors.Is(err, secret.ErrTooLarge) {
+		t.Errorf("Write: %v", err)
+	}
+	if err := w.Close(); !errors.Is(err, secret.ErrTooLarge) || out.Len() > 0 {
+		t.Errorf("Close: %v, %q came out", err, out.String())
 	}
 }

@@ -274,6 +274,7 @@ func extend(held, p []byte) []byte {
 // retain keeps buf from keep on, and the spans that reach there.
 func (w *writer) retain(buf []byte, keep int) {
 	w.released = max(0, w.released-keep)
+	hidden := len(w.spans) > 0
 	reaching := w.spans[:0]
 	for _, s := range w.spans {
 		if s.end > keep {
@@ -289,7 +290,11 @@ func (w *writer) retain(buf []byte, keep int) {
 		return
 	}
 	n := copy(w.held, buf[keep:])
-	secret.Wipe(w.held[n:])
+	if hidden {
+		secret.Wipe(w.held[n:])
+	} else { // what went out as it was is no secret
+		secret.Wipe(w.held[max(n, keep):])
+	}
 	w.held = w.held[:n]
 	if n == 0 && cap(w.held) > keptRoom {
 		w.held = nil

@@ -193,7 +193,7 @@ func TestAddedValueIsACopy(t *testing.T) {
 func TestGrowingSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, prepare := range engines() {
-			var out bytes.Buffer
+			var out screen
 			long := "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 			set := exactly(t, value{"LONG", long})
 			w := mask.NewWriter(&out, set)
@@ -223,7 +223,7 @@ func TestGrowingSet(t *testing.T) {
 
 // piecewise is what comes out when text is written in small pieces.
 func piecewise(t *testing.T, set *mask.Set, text string, slow bool) string {
-	var out bytes.Buffer
+	var out screen
 	w := mask.NewWriter(&out, set)
 	if slow {
 		mask.Slow(w)
@@ -242,7 +242,7 @@ func piecewise(t *testing.T, set *mask.Set, text string, slow bool) string {
 // TestGrowingSet_outAlready: what was let go early needs no mark when it turns out to have been a value.
 func TestGrowingSet_outAlready(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out screen
 		set := exactly(t, value{"LONG", "abcdefghijklmnopqrstuvwxyzabcdefghijkl"})
 		w := mask.NewWriter(&out, set)
 		_, _ = io.WriteString(w, "abcdef")
