@@ -333,13 +333,18 @@ func (w *writer) keepFrom() (drop []segment) {
 		n++
 	}
 	switch {
-	case n == 0: // what is missing in front was not dropped, and must not look so
+	case n == 0 && !w.declares(): // what is missing in front was not dropped, and must not look so
 	case n < len(segs):
 		t.oldest = segs[n].first
 	default:
 		t.oldest = t.first
 	}
 	return segs[:n]
+}
+
+// declares says whether the segment that begins declares a break. What is missing in front is declared with it.
+func (w *writer) declares() bool {
+	return len(w.tip.notes) > 0 && w.tip.notes[0].Event == EventSealed
 }
 
 // began ends a rotation, once the new segment's first record is durable: it

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// notRun are the examples that run until somebody ends them, and the one that is for a broken log.
-const notRun = `^warder daemon run|--follow|^warder audit seal`
+// notRun are the examples that run until somebody ends them, the one that is for a broken log, and the one that asks a person.
+const notRun = `^warder daemon run|--follow|^warder audit seal|^warder import \.env --project shop --stage development$`
 
 // TestExamplesRun: every example of help is run in a home that has what it speaks of. It may be denied, for it is an agent's here, or
 // not find what only it names; it may not be a command line that can't be understood.

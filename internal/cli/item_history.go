@@ -15,8 +15,9 @@ func newItemHistory(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history ITEM",
 		Short: "List the kept revisions of an item",
-		Long: `List the kept revisions of an item, newest first, each with who made it and the tag that takes it
-back, or why nothing does any more: an act can be taken back until something else is changed in the same place.`,
+		Long: `List the kept revisions of an item, newest first, each with who made it and the
+tag that takes it back, or why nothing does any more: an act can be taken back
+until something else is changed in the same place.`,
 		Example:           `  warder item history github-token`,
 		Args:              itemArgument(),
 		ValidArgsFunction: completeItems(env),

@@ -59,7 +59,7 @@ func TestChangesAsJSON(t *testing.T) {
 func TestPasswdAsJSON(t *testing.T) {
 	f := newFake(t, answers{
 		api.OpPasswd: reply(nil),
-		api.OpNewKit: proved("make a new kit", reply(api.KitInfo{Account: "a1", StateCode: "s"}, strings.Repeat("d", 32), strings.Repeat("r", 32))),
+		api.OpNewKit: proved("make a new kit", reply(api.KitInfo{Receipt: api.Receipt{Receipt: receipt}, Account: "a1", StateCode: "s"}, strings.Repeat("d", 32), strings.Repeat("r", 32))),
 	})
 	f.setUp()
 	f.person(typed{question: "Master password: ", answer: testPassword})

@@ -38,6 +38,7 @@ func TestAcceptWhatWaits(t *testing.T) {
 	s.refused(s.do(person(), api.OpPolicyAccept, proves(t, in, asked), "a wrong password 12"), api.WrongPassword)
 	s.counts("a wrong password", 8*time.Hour, 1)
 	s.now = s.now.Add(time.Hour)
+	asked = s.do(person(), api.OpPolicyAccept, in) // the challenge is too old by now
 	var done api.PolicyAccepted
 	s.ok(s.do(person(), api.OpPolicyAccept, proves(t, in, asked), masterPassword), &done)
 	if len(done.Accepted) != 1 || done.Accepted[0] != want {
@@ -93,7 +94,7 @@ func TestNobodyElseAccepts(t *testing.T) {
 			}
 			s.acceptsNothing(who, api.PolicyAccept{Shown: shown})
 			s.acceptsNothing(who, api.PolicyAccept{})
-			s.acceptsNothing(who, api.PolicyAccept{Act: api.Act{Presence: true, Hash: "x"}, Shown: shown}, masterPassword)
+			s.acceptsNothing(who, api.PolicyAccept{Act: api.Act{Presence: true, Hash: "x", Challenge: "x"}, Shown: shown}, masterPassword)
 		}
 	}
 	texts, waits := wishes{s.d}.says(false)
