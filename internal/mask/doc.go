@@ -43,6 +43,7 @@
 //	set.go        Set: values added by name, the table in force
 //	registry.go   Registry: the set of a whole vault
 //	forms.go      the spellings of a value that are looked for
+//	encodings.go  those that encode it
 //	mark.go       the text in a value's place
 //	table.go      the table that a set is searched with, and how it is built
 //	sample.go     the q-grams by which patterns are found

@@ -31,12 +31,20 @@ func forms() []form {
 		{"lf", "\r\n", 1, lf},
 		{"lines", "\n", 0, lines},
 		{"escaped lines", escapedNewline, 0, escapedLines},
+		{"base64", "", 2, base64Of},
+		{"hex", "", 2, hexOf},
+		{"percent", "", 3, percentOf},
+		{"json", "", 6, jsonOf},
+		{"shell", "", 5, shellOf},
 	}
 }
 
 // formsOf are the forms that apply to a value, and how often its length is the room that they need.
 func formsOf(v []byte) (apply []form, grow int) {
 	for _, f := range forms() {
+		if f.grow > 0 && len(v) > maxEncoded {
+			continue
+		}
 		if bytes.Contains(v, []byte(f.has)) {
 			apply = append(apply, f)
 			grow = max(grow, f.grow)

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -111,15 +112,15 @@ func eachSpelling(raw []byte, o ValueOptions, put func([]byte)) error {
 	if o.Exact {
 		return nil
 	}
-	putLong := func(b []byte) {
-		if len(b) >= MinLength {
+	putNew := func(b []byte) {
+		if len(b) >= MinLength && !bytes.Equal(b, raw) {
 			put(b)
 		}
 	}
 	apply, grow := formsOf(raw)
 	room, err := secret.Make(grow*len(raw), func(room []byte) error {
 		for _, f := range apply {
-			f.spell(raw, room[:0:f.grow*len(raw)], putLong)
+			f.spell(raw, room[:0:f.grow*len(raw)], putNew)
 		}
 		return nil
 	})
