@@ -2,35 +2,28 @@ package mask
 
 import (
 	"encoding/binary"
-
-	"warder/internal/secret"
+	"math/bits"
 )
 
 // anchor is a gram by which a pattern is found.
 type anchor struct{ pattern, off uint32 }
 
-// newSample chooses the grams by which patterns are found and writes them into the view.
-func newSample(v *view) error {
+// newSample chooses the grams by which patterns are found and writes them into the view. It counts in the room of the
+// entries, which come last: pages of locked memory are dear.
+func newSample(v *view) {
 	anchors := make([]anchor, 0, len(v.patterns)*v.stride)
-	log := logOf(len(v.patterns)*v.stride*choices, 10, 22)
-	counts, err := secret.Make(1<<log, func(counts []byte) error {
-		c := census{v, counts, 64 - log}
-		for _, p := range v.patterns {
-			c.take(p.of(v.pool))
-		}
-		for i, p := range v.patterns {
-			for residue := range v.stride {
-				anchors = append(anchors, anchor{uint32(i), uint32(c.rarest(p.of(v.pool), residue))})
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+	log := bits.Len(uint(len(v.entries))) - 1
+	c := census{v, v.entries[:1<<log], 64 - log}
+	for _, p := range v.patterns {
+		c.take(p.of(v.pool))
 	}
-	counts.Destroy()
+	for i, p := range v.patterns {
+		for residue := range v.stride {
+			anchors = append(anchors, anchor{uint32(i), uint32(c.rarest(p.of(v.pool), residue))})
+		}
+	}
+	clear(c.counts)
 	enter(v, anchors)
-	return nil
 }
 
 // census counts how often grams occur at the places of patterns where an anchor may be.

@@ -84,7 +84,8 @@ func newTable(old *table, pending []needles, names []string) (*table, error) {
 			return
 		}
 		t.image, err = secret.Make(t.plan.size, func(image []byte) error {
-			return t.fill(image, raw)
+			t.fill(image, raw)
+			return nil
 		})
 	})
 	if used != nil {
@@ -178,12 +179,12 @@ func planFor(patterns []pattern) (plan, error) {
 func (p *plan) share(patterns int) {
 	entries := patterns * p.stride
 	p.inside = (p.poolSize + 7) &^ 7
-	p.grams = bitmapAt{p.inside + 256/8, logOf(64*entries, 12, 22)}
+	p.grams = bitmapAt{p.inside + 256/8, logOf(48*entries, 12, 22)}
 	p.sure = p.grams.next(logOf(16*entries, 12, 22))
 	p.starts = p.sure.next(logOf(64*patterns, 10, 21))
-	p.inner = p.starts.next(logOf(32*p.poolSize, 10, 21))
+	p.inner = p.starts.next(logOf(16*p.poolSize, 10, 21))
 	p.heads = p.inner.next(0).off
-	p.bucketLog = logOf(entries, 1, 24)
+	p.bucketLog = logOf(entries/2+1, 1, 24)
 	p.entries = p.heads + 4*(1<<p.bucketLog+2)
 	p.size = p.entries + 8*entries
 }
@@ -194,7 +195,7 @@ func logOf(n, least, most int) int { return min(max(bits.Len(uint(n-1)), least),
 func (b bitmapAt) next(log int) bitmapAt { return bitmapAt{b.off + 1<<b.log/8, log} }
 
 // fill writes the image: the pool in the order of the patterns, then what is computed from it.
-func (t *table) fill(image, raw []byte) error {
+func (t *table) fill(image, raw []byte) {
 	at := 0
 	for i := range t.patterns {
 		p := &t.patterns[i]
@@ -217,7 +218,7 @@ func (t *table) fill(image, raw []byte) error {
 			v.inner.set(v.hash4(b[i:]))
 		}
 	}
-	return newSample(&v)
+	newSample(&v)
 }
 
 func word(b []byte) uint32       { return binary.LittleEndian.Uint32(b) }
