@@ -333,7 +333,7 @@ func (w *writer) keepFrom() (drop []segment) {
 		n++
 	}
 	switch {
-	case n == 0 && !w.declares(): // what is missing in front was not dropped, and must not look so
+	case n == 0 && !declares(t.notes): // what is missing in front was not dropped, and must not look so
 	case n < len(segs):
 		t.oldest = segs[n].first
 	default:
@@ -343,9 +343,7 @@ func (w *writer) keepFrom() (drop []segment) {
 }
 
 // declares says whether the segment that begins declares a break. What is missing in front is declared with it.
-func (w *writer) declares() bool {
-	return len(w.tip.notes) > 0 && w.tip.notes[0].Event == EventSealed
-}
+func declares(notes []Record) bool { return len(notes) > 0 && notes[0].Event == EventSealed }
 
 // began ends a rotation, once the new segment's first record is durable: it
 // removes old segments, and seals a checkpoint if the account is unlocked.
