@@ -15,6 +15,10 @@ func programPath() (string, error) { return os.Executable() }
 
 func procProgram(int) (fs.FileInfo, error) { return nil, ErrUnsupported }
 
+func openProcProgram(int) (*os.File, error) { return nil, ErrUnsupported }
+
+func fileIdentity(fs.FileInfo) (string, bool) { return "", false }
+
 func ownProgramFile() (*os.File, error) { return openExecutable() }
 
 // sinceBoot reads the clock that goes on while the system sleeps.

@@ -2,8 +2,10 @@ package platform
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +36,16 @@ func sameFile(a, b string) bool {
 }
 
 func procProgram(pid int) (fs.FileInfo, error) { return os.Stat(procPath(pid, "exe")) }
+
+func openProcProgram(pid int) (*os.File, error) { return os.Open(procPath(pid, "exe")) }
+
+func fileIdentity(fi fs.FileInfo) (string, bool) {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", false
+	}
+	return fmt.Sprint(st.Dev, st.Ino, st.Size, st.Ctim.Sec, st.Ctim.Nsec), true
+}
 
 func ownProgramFile() (*os.File, error) { return os.Open("/proc/self/exe") }
 

@@ -23,6 +23,12 @@ func redirectStreams(*os.File) error { return ErrUnsupported }
 
 func procProgram(int) (fs.FileInfo, error) { return nil, ErrUnsupported }
 
+func programPath() (string, error) { return os.Executable() }
+
+func openProcProgram(int) (*os.File, error) { return nil, ErrUnsupported }
+
+func fileIdentity(fs.FileInfo) (string, bool) { return "", false }
+
 func ownProgramFile() (*os.File, error) { return openExecutable() }
 
 func sinceBoot() (time.Duration, error) { return 0, ErrUnsupported }

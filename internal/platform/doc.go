@@ -34,6 +34,9 @@
 //	terminal*.go  the controlling terminal and a line typed without echo
 //	pty*.go       OpenPTY, SetTerminalSize
 //	detach*.go    StartDetached, and the connection that such a process inherits
+//	modes*.go     the modes and the size of a terminal
+//	child*.go     StartChild, WaitChild, process groups, and becoming another program
+//	signal_*.go   signals by number
 //	clean*.go     shedding what a process inherits: CleanEnviron, Reexec, Isolate
 //	program*.go   which file a process runs; SinceBoot; EndSignals
 package platform

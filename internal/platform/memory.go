@@ -3,6 +3,7 @@ package platform
 import (
 	"fmt"
 	"os"
+	"unsafe"
 )
 
 // MemoryKind says how well the pages of a mapping are kept from everybody else. Its text is fit for a status line.
@@ -43,4 +44,9 @@ func FreeLocked(mem []byte) error {
 		return fmt.Errorf("unmapping %d bytes of memory: %w", len(mem), err)
 	}
 	return nil
+}
+
+// AliasString is the bytes of mem as a string, without a copy. It is valid as long as nothing changes mem.
+func AliasString(mem []byte) string {
+	return unsafe.String(unsafe.SliceData(mem), len(mem)) // #nosec G103 -- what this function is for
 }

@@ -20,6 +20,19 @@ func ProcProgram(pid int) (fs.FileInfo, error) {
 	return fi, nil
 }
 
+// OpenProcProgram opens that file. It fails where ProcProgram fails.
+func OpenProcProgram(pid int) (*os.File, error) {
+	f, err := openProcProgram(pid)
+	if err != nil {
+		return nil, fmt.Errorf("opening the program of process %d: %w", pid, err)
+	}
+	return f, nil
+}
+
+// FileIdentity is a text that a file has as long as nothing changed it or put
+// another one in its place; ok is false where that can't be told.
+func FileIdentity(fi fs.FileInfo) (identity string, ok bool) { return fileIdentity(fi) }
+
 // OwnProgram opens the file that this process runs, for its hash and identity.
 // On Linux it is that very file, also if another one has its name by now.
 func OwnProgram() (*os.File, error) {
@@ -29,6 +42,9 @@ func OwnProgram() (*os.File, error) {
 	}
 	return f, nil
 }
+
+// OwnProgramPath names the file that this process runs, in a way that works when it was replaced or removed since.
+func OwnProgramPath() (string, error) { return programPath() }
 
 // IsGoRun reports whether path is where "go run" and "go test" put a program
 // that is gone when they end: a folder called go-build and anything below one,

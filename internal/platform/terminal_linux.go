@@ -6,6 +6,7 @@ const (
 	getModes      uint = unix.TCGETS
 	setModes      uint = unix.TCSETS
 	setModesFlush uint = unix.TCSETSF
+	setModesDrain uint = unix.TCSETSW
 
 	vDisable = 0 // _POSIX_VDISABLE: no key
 )

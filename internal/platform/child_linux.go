@@ -1,0 +1,31 @@
+package platform
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func dieWithParent() error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("binding a process to its parent: %w", err)
+	}
+	return nil
+}
+
+func memoryFile(name string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making a file in memory: %w", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil // #nosec G115 -- a descriptor
+}
+
+func moveTo(f *os.File, fd int) error {
+	err := withFD(f, func(number uintptr) error { return unix.Dup3(int(number), fd, 0) })
+	if err != nil {
+		return fmt.Errorf("moving a file to descriptor %d: %w", fd, err)
+	}
+	return nil
+}

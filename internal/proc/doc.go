@@ -1,0 +1,45 @@
+// Package proc starts a program that gets values, and passes on all that concerns it until it ends.
+//
+// # What it answers for
+//
+//   - The values go to the program and to nobody else: through a pipe into the locked memory of a stage, which becomes
+//     the program. They are in no argument and in no environment but the program's own.
+//   - The program runs as if this process were not between it and its caller: arguments, streams, terminal, size,
+//     signals, job control, limits and exit status are those that it would have had.
+//   - Where its output is masked it goes through pipes, or, on the sides that are a terminal, through a pseudo
+//     terminal.
+//   - A signal arrives once. When this process is killed, so is the program.
+//
+// # What it refuses to do
+//
+// It decides nothing: what may run, with which values, and whether its output is masked is known by its caller. It
+// holds no value: [Injection.Write] writes it. There is no shell between.
+//
+// # The processes
+//
+//	Run ── stage, which becomes the program
+//	Run ── monitor (leads the session of the pseudo terminal) ── stage, which becomes the program
+//
+// A stage is this executable once more. Between fork and execve Go can't run code of its own, so the environment with
+// the values has to be made in a process of its own; and under a pseudo terminal somebody in its session has to wait
+// for the program, or no key could stop it.
+//
+// # Limits
+//
+// What something else that the program left behind writes after it ended is passed on until it is silent for
+// drainTime, and then not any more. A signal to this process alone, while its group is the terminal's foreground, is
+// taken for a key that the program got too (signals.go). execve copies the environment once more into ordinary memory
+// of the stage, for the moment until it becomes the program.
+//
+// # Files
+//
+//	spec.go      Spec, Injection: what to run
+//	child.go     Run: from the start of the stage to the end of the program
+//	signals.go   which signals are passed on
+//	streams.go   the program's output through the masker
+//	front.go     this process at a terminal, before a program at an inner one
+//	stage.go     the stage
+//	monitor.go   the monitor
+//	payload.go   the values on their way to the stage
+//	status.go    exit statuses
+package proc

@@ -1,0 +1,88 @@
+package proc_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"warder/internal/proc"
+)
+
+// TestMain lets the test binary be what it tests: "stage" is a stage, and "wrap" a command that runs a program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case proc.StageCommand:
+			os.Exit(proc.Stage(os.Args[2:], os.Environ()))
+		case "wrap":
+			os.Exit(wrap(os.Args[2:]))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// wrap is: wrap [mask=TEXT] [env:NAME=VALUE] [file:NAME=VALUE] [stdin:=VALUE] -- CMD…
+func wrap(args []string) int {
+	spec := proc.Spec{Env: os.Environ(), Streams: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	for ; args[0] != "--"; args = args[1:] {
+		name, value, _ := strings.Cut(args[0], "=")
+		if name == "mask" {
+			spec.Mask = func(dst io.Writer) io.WriteCloser { return hider{dst, []byte(value)} }
+			continue
+		}
+		way, name, _ := strings.Cut(name, ":")
+		spec.Inject = append(spec.Inject, injection(way, name, value))
+	}
+	spec.Argv = args[1:]
+	var err error
+	spec.Path, err = exec.LookPath(spec.Argv[0])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 127
+	}
+	outcome, err := proc.Run(spec)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "wrap:", err)
+		var start *proc.StartError
+		if errors.As(err, &start) && !errors.Is(err, syscall.ENOENT) {
+			return 126
+		}
+		return 125
+	}
+	return outcome.Status()
+}
+
+func injection(way, name, value string) proc.Injection {
+	by := map[string]proc.Delivery{"env": proc.ByEnv, "file": proc.ByFile, "stdin": proc.ByStdin}
+	if strings.HasPrefix(value, "x*") {
+		var n int
+		_, _ = fmt.Sscanf(value, "x*%d", &n)
+		value = strings.Repeat("x", n)
+	}
+	return proc.Injection{Delivery: by[way], Name: name, Size: len(value), Write: func(w io.Writer) error {
+		_, err := io.WriteString(w, value)
+		return err
+	}}
+}
+
+// hider stands for the masker: it is enough for values that one write holds.
+type hider struct {
+	w    io.Writer
+	text []byte
+}
+
+func (h hider) Write(p []byte) (int, error) {
+	if len(h.text) > 0 {
+		_, err := h.w.Write(bytes.ReplaceAll(p, h.text, []byte("****")))
+		return len(p), err
+	}
+	return h.w.Write(p)
+}
+
+func (h hider) Close() error { return nil }

@@ -1,0 +1,139 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"warder/internal/platform"
+)
+
+// Between the front, which has the person's terminal, and the monitor, which leads the session of the inner one, go
+// messages of two bytes: what, and a number.
+const (
+	sayStopped   = 'T' // monitor: the signal that stopped the program
+	sayExited    = 'X' // monitor: what the program returned
+	sayKilled    = 'K' // monitor: the signal that ended it
+	sayNone      = 'N' // monitor: there is no program; the report says why
+	askSignal    = 's' // front: send the program this signal
+	askContinue  = 'c' // front: go on, 1 in the foreground
+	messageBytes = 2
+)
+
+// endGrace is how long a program whose front is gone may take to end by itself.
+const endGrace = 2 * time.Second
+
+// monitor starts the program below itself and stays: a program that led its session itself could not be stopped by a
+// key, since nobody in its session would wait for it.
+func monitor(program string, argv, environ []string) int {
+	control := os.NewFile(controlFD, "control")
+	report := os.NewFile(reportFD, "report")
+	pid, err := startBelow(program, argv, environ, [2]*os.File{report, control})
+	if err != nil {
+		sendReport(report, err)
+		_, _ = control.Write([]byte{sayNone, 0})
+		return statusOwn
+	}
+	m := &monitored{control: control, pid: pid}
+	go m.obey()
+	return m.watch()
+}
+
+func startBelow(program string, argv, environ []string, ours [2]*os.File) (pid int, err error) {
+	report := ours[0]
+	for _, f := range ours {
+		if err := platform.CloseOnExec(f); err != nil {
+			return 0, err
+		}
+	}
+	tty, err := platform.OpenTerminal()
+	if err != nil {
+		return 0, err
+	}
+	self, err := platform.OwnProgramPath()
+	if err != nil {
+		return 0, err
+	}
+	values := os.NewFile(valuesFD, "values")
+	// This process never is the foreground again, and must neither stop nor end by what is meant for the program.
+	// A signal that is taken here is the program's own again once it is executed; one that is ignored for good by it is
+	// only SIGINT or SIGHUP, so those are taken.
+	signal.Ignore(syscall.Signal(platform.SigTerminalOut))
+	notify(platform.SigTerminalIn, platform.SigTerminalStop, platform.SigInterrupt, platform.SigQuit, platform.SigHangUp)
+	pid, err = platform.StartChild(self, append([]string{os.Args[0], StageCommand, partProgram, program}, argv...), platform.ChildOptions{
+		Env:   environ,
+		Files: []*os.File{os.NewFile(0, "stdin"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr"), values, report},
+		Place: platform.ChildInForeground, Terminal: tty,
+	})
+	if err != nil {
+		return 0, err
+	}
+	return pid, errors.Join(values.Close(), report.Close())
+}
+
+// monitored is a program below a monitor. It leads a process group.
+type monitored struct {
+	control *os.File
+	pid     int
+}
+
+// watch tells the front what becomes of the program.
+func (m *monitored) watch() int {
+	for {
+		state, err := platform.WaitChild(m.pid)
+		if err != nil {
+			return statusOwn
+		}
+		switch state.Kind {
+		case platform.ChildExited:
+			m.say(sayExited, state.Code)
+			return 0
+		case platform.ChildKilled:
+			m.say(sayKilled, state.Signal)
+			return 0
+		case platform.ChildStopped:
+			m.say(sayStopped, state.Signal)
+		case platform.ChildContinued:
+		}
+	}
+}
+
+func (m *monitored) say(what byte, number int) {
+	_, _ = m.control.Write([]byte{what, byte(number)}) // #nosec G115 -- an exit code or a signal
+}
+
+// obey does what the front asks for. When that is gone the program ends as it would with its terminal.
+func (m *monitored) obey() {
+	var message [messageBytes]byte
+	for {
+		if _, err := io.ReadFull(m.control, message[:]); err != nil {
+			m.hangUp()
+			return
+		}
+		switch number := int(message[1]); message[0] {
+		case askSignal:
+			_ = platform.SignalProcess(m.pid, number)
+		case askContinue:
+			m.goOn(number == 1)
+		}
+	}
+}
+
+// goOn lets the program's group go on. In the background it does too: what it shows there the front passes on.
+func (m *monitored) goOn(bool) {
+	if tty, err := platform.OpenTerminal(); err == nil {
+		_ = platform.SetForegroundGroup(tty, m.pid)
+		_ = tty.Close()
+	}
+	_ = platform.SignalGroup(m.pid, platform.SigContinue)
+}
+
+func (m *monitored) hangUp() {
+	_ = platform.SignalGroup(m.pid, platform.SigHangUp)
+	_ = platform.SignalGroup(m.pid, platform.SigContinue)
+	time.Sleep(endGrace) // watch ends this process when the program ends
+	_ = platform.SignalGroup(m.pid, platform.SigKill)
+}

@@ -1,0 +1,149 @@
+package proc_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// wrapped is the command that runs a program through this package, without a terminal.
+func wrapped(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, append([]string{"wrap"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+type result struct {
+	stdout, stderr string
+	status         int
+}
+
+func outcome(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// TestRun: what a program gets and gives back, masked or not.
+func TestRun(t *testing.T) {
+	token := rand.Text()
+	tests := map[string]struct {
+		args []string
+		want result
+	}{
+		"U-42 argv verbatim":     {[]string{"--", "printf", "%s|", "a", "b c", "$S1", "*", "", "--"}, result{stdout: "a|b c|$S1|*||--|"}},
+		"an environment":         {[]string{"env:S=" + token, "--", "sh", "-c", `printf %s "$S"`}, result{stdout: token}},
+		"a masked one":           {[]string{"mask=" + token, "env:S=" + token, "--", "sh", "-c", `printf %s "$S"; printf %s "$S" >&2`}, result{"****", "****", 0}},
+		"it replaces":            {[]string{"env:HOME=" + token, "--", "sh", "-c", `printf %s "$HOME"; env | grep -c ^HOME=`}, result{stdout: token + "1\n"}},
+		"a file":                 {[]string{"file:F=" + token, "--", "sh", "-c", `cat "$F" "$F"; test "${F#/proc/$$/fd/}" != "$F"`}, result{stdout: token + token}},
+		"a file for a program's": {[]string{"file:F=" + token, "--", "sh", "-c", `sh -c 'cat "$F"; :'; :`}, result{stdout: token}},
+		"standard input":         {[]string{"stdin:=" + token, "--", "cat"}, result{stdout: token}},
+		"a large one":            {[]string{"stdin:=x*300000", "--", "wc", "-c"}, result{stdout: "300000\n"}},
+		"an empty one":           {[]string{"env:S=", "stdin:=", "--", "sh", "-c", `cat; echo "${S-unset}"`}, result{stdout: "\n"}},
+		"U-36 a status":          {[]string{"--", "sh", "-c", "exit 7"}, result{status: 7}},
+		"U-36 a signal":          {[]string{"--", "sh", "-c", "kill -TERM $$"}, result{status: 143}},
+		"U-36 masked":            {[]string{"mask=x", "--", "sh", "-c", "kill -KILL $$"}, result{status: 137}},
+		"not found":              {[]string{"--", "no-such-program-x"}, result{stderr: "no-such-program-x", status: 127}},
+		"not to be run":          {[]string{"--", "/etc/passwd"}, result{stderr: "/etc/passwd", status: 127}},
+		"U-40 too large":         {[]string{"env:BIG=x*204800", "--", "sh", "-c", "echo ran"}, result{stderr: "BIG", status: 125}},
+		"U-40 just fits":         {[]string{"env:S=x*131069", "--", "sh", "-c", "echo ${#S}"}, result{stdout: "131069\n"}},
+		"U-40 just not":          {[]string{"env:S=x*131070", "--", "sh", "-c", "echo ran"}, result{stderr: "S", status: 125}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := outcome(t, wrapped(t, tt.args...))
+			if got.stdout != tt.want.stdout || got.status != tt.want.status || !strings.Contains(got.stderr, tt.want.stderr) {
+				t.Errorf("got %+v\nwant %+v", got, tt.want)
+			}
+			if tt.want.stderr == "" && got.stderr != "" {
+				t.Errorf("on standard error: %s", got.stderr)
+			}
+		})
+	}
+}
+
+// TestNoInterpreter: a text without an interpreter's line is not handed to a shell.
+func TestNoInterpreter(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("echo ran\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(t, wrapped(t, "--", script)); got.status != 126 || got.stdout != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestU_39_stdin: what is piped arrives once, with its end, byte for byte; and what comes back is the same.
+func TestU_39_stdin(t *testing.T) {
+	data := make([]byte, 5<<20)
+	_, _ = rand.Read(data)
+	for _, mask := range []string{"", "mask="} {
+		args := []string{"--", "cat"}
+		if mask != "" {
+			args = append([]string{mask}, args...)
+		}
+		cmd := wrapped(t, args...)
+		cmd.Stdin = bytes.NewReader(data)
+		if got := outcome(t, cmd); got.stdout != string(data) || got.status != 0 {
+			t.Errorf("%q: %d bytes came back of %d, status %d", mask, len(got.stdout), len(data), got.status)
+		}
+	}
+}
+
+// TestDispositions: the program has the signals as a shell gives them, nothing ignored or blocked by a stage.
+func TestDispositions(t *testing.T) {
+	plain, err := exec.Command("grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status").Output()
+	if err != nil {
+		t.Skip("no /proc: ", err)
+	}
+	for _, args := range [][]string{{}, {"mask="}} {
+		got := outcome(t, wrapped(t, append(args, "--", "grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status")...))
+		if got.stdout != string(plain) {
+			t.Errorf("%v: %s, without: %s", args, got.stdout, plain)
+		}
+	}
+}
+
+// TestLimits: nor does it have other limits, though Go raises that of open files for itself.
+func TestLimits(t *testing.T) {
+	script := "ulimit -Sn 256; exec \"$0\" \"$@\""
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", script, self, "wrap", "--", "sh", "-c", "ulimit -Sn").Output()
+	if err != nil || string(out) != "256\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestDescriptors: nothing is open in it that was not before.
+func TestDescriptors(t *testing.T) {
+	script := []string{"sh", "-c", "ls /proc/$$/fd"}
+	plain, err := exec.Command(script[0], script[1:]...).Output()
+	if err != nil {
+		t.Skip("no /proc: ", err)
+	}
+	for _, args := range [][]string{{}, {"mask="}} {
+		if got := outcome(t, wrapped(t, append(append(args, "env:S=1", "--"), script...)...)); got.stdout != string(plain) {
+			t.Errorf("%v: open: %q, without: %q", args, got.stdout, plain)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"warder/internal/platform"
+)
+
+// StageCommand is the argument by which a process is a stage: warder stage PART PROGRAM ARGV…
+const StageCommand = "stage"
+
+// The parts that a stage plays.
+const (
+	partProgram = "program" // becomes the program
+	partMonitor = "monitor" // leads the session of a pseudo terminal, and starts the program below itself
+)
+
+// Descriptors of a stage.
+const (
+	valuesFD  = 3 // the payload comes here
+	reportFD  = 4 // why there is no program is said here
+	controlFD = 5 // of a monitor
+)
+
+// pipeRoom is what a pipe takes before anybody reads it: Linux's default.
+const pipeRoom = 64 << 10
+
+// Stage plays a stage: args are those after StageCommand, and environ is the environment that it was given for the
+// program. It returns the exit status of a stage that failed; one that
+// works becomes the program, and the monitor returns when its program ended.
+func Stage(args, environ []string) int {
+	if len(args) < 3 {
+		return statusUsage
+	}
+	part, program, argv := args[0], args[1], args[2:]
+	report := os.NewFile(reportFD, "report")
+	var err error
+	switch part {
+	case partMonitor:
+		return monitor(program, argv, environ)
+	case partProgram:
+		err = becomeProgram(program, argv, environ, report)
+	default:
+		err = errPayload
+	}
+	sendReport(report, err)
+	return statusOwn
+}
+
+// becomeProgram returns only if it fails.
+func becomeProgram(program string, argv, environ []string, report *os.File) error {
+	// From here on nobody of this user reads this process's memory. A program that becomes readable again is the child,
+	// which has the values by right.
+	if err := platform.DropDumps(); err != nil && !errors.Is(err, platform.ErrUnsupported) {
+		return err
+	}
+	if err := platform.DieWithParent(); err != nil && !errors.Is(err, platform.ErrUnsupported) {
+		return err
+	}
+	values := os.NewFile(valuesFD, "values")
+	list, err := readPayload(values)
+	if err != nil {
+		return err
+	}
+	if err := values.Close(); err != nil {
+		return err
+	}
+	if err := platform.CloseOnExec(report); err != nil {
+		return err
+	}
+	env, err := buildEnv(environ, list)
+	if err != nil {
+		return err
+	}
+	return platform.Execute(program, argv, env)
+}
+
+// buildEnv is the environment of the program. Its strings lie in locked memory; execve's caller makes one more copy of
+// each, which ends with this process's memory a moment later (limit L4).
+func buildEnv(base []string, list []injected) ([]string, error) {
+	replaced := map[string]bool{}
+	for i := range list {
+		replaced[list[i].name] = list[i].delivery != ByStdin
+	}
+	var env []string
+	for _, entry := range base {
+		if name, _, _ := strings.Cut(entry, "="); !replaced[name] {
+			env = append(env, entry)
+		}
+	}
+	for i := range list {
+		in := &list[i]
+		switch in.delivery {
+		case ByEnv:
+			if strings.IndexByte(in.name, 0) >= 0 || containsZero(in.text) {
+				return nil, fmt.Errorf("the value of %s has a zero byte, which no variable can hold", in.name)
+			}
+			env = append(env, platform.AliasString(in.text)) // no copy on the heap
+		case ByFile:
+			fd, err := lendFile(in)
+			if err != nil {
+				return nil, err
+			}
+			env = append(env, in.name+"=/proc/"+strconv.Itoa(os.Getpid())+"/fd/"+strconv.Itoa(fd))
+		case ByStdin:
+			if err := lendStdin(in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return env, nil
+}
+
+func containsZero(b []byte) bool {
+	for _, c := range b {
+		if c == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lendFile puts a value into a file without a name, which the program inherits.
+func lendFile(in *injected) (fd int, err error) {
+	f, err := fileOf(in)
+	if err != nil {
+		return 0, err
+	}
+	return platform.KeepOpen(f)
+}
+
+func fileOf(in *injected) (*os.File, error) {
+	f, err := platform.MemoryFile("warder")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(in.text); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// lendStdin makes a value the program's standard input: through a pipe where one takes it whole, so that it is gone
+// once it was read.
+func lendStdin(in *injected) error {
+	if len(in.text) > pipeRoom {
+		f, err := fileOf(in)
+		if err != nil {
+			return err
+		}
+		return platform.MoveTo(f, 0)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(in.text); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return platform.MoveTo(r, 0)
+}
+
+// sendReport says why there is no program: a line that the other side reads with reportedError.
+func sendReport(report *os.File, err error) {
+	var errno syscall.Errno
+	number := 0
+	if errors.As(err, &errno) {
+		number = int(errno)
+	}
+	_, _ = fmt.Fprintf(report, "%d %v", number, err)
+}
+
+// A StartError says that the program could not be started although it was found.
+type StartError struct {
+	Path string
+	Err  error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("%s can't be run: %v", e.Path, e.Err) }
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// reportedError is the error in a report; an empty one is none.
+func reportedError(path, report string) error {
+	if report == "" {
+		return nil
+	}
+	number, text, _ := strings.Cut(report, " ")
+	if n, err := strconv.Atoi(number); err == nil && n != 0 {
+		return &StartError{Path: path, Err: syscall.Errno(n)} // #nosec G115 -- an errno
+	}
+	return &StartError{Path: path, Err: errors.New(text)}
+}

@@ -1,0 +1,87 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warder/internal/platform"
+)
+
+const (
+	pumpSize = 64 << 10
+	// drainTime is how long a stream may be silent, once the program ended, that something which it left behind holds open.
+	drainTime = 200 * time.Millisecond
+)
+
+// pump copies a stream of the program through the masker.
+type pump struct {
+	from *os.File
+	to   io.WriteCloser
+	end  *atomic.Bool
+}
+
+// run copies until the stream ends. Where nobody reads what is written any more the stream is closed, so that the
+// program learns of it as it would without this process.
+func (p *pump) run() error {
+	buf := make([]byte, pumpSize)
+	for {
+		if p.end.Load() {
+			if err := p.from.SetReadDeadline(time.Now().Add(drainTime)); err != nil {
+				return err
+			}
+		}
+		n, err := p.from.Read(buf)
+		if n > 0 {
+			if _, err := p.to.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil //nolint:nilerr // the end: of a pipe, of a pseudo terminal (EIO), or of the time to drain it
+		}
+	}
+}
+
+// pumps are those of one program.
+type pumps struct {
+	list []*pump
+	wait sync.WaitGroup
+	mu   sync.Mutex
+	err  error
+	end  atomic.Bool
+}
+
+func (ps *pumps) add(from *os.File, to io.WriteCloser) {
+	ps.list = append(ps.list, &pump{from: from, to: to, end: &ps.end})
+}
+
+func (ps *pumps) start() {
+	for _, p := range ps.list {
+		ps.wait.Go(func() {
+			err := p.run()
+			_ = p.from.Close()
+			err = errors.Join(err, p.to.Close())
+			if platform.IsReaderGone(err) {
+				err = nil // the program was told by its own stream
+			}
+			ps.mu.Lock()
+			defer ps.mu.Unlock()
+			ps.err = errors.Join(ps.err, err)
+		})
+	}
+}
+
+// drain waits for what is left after the program ended.
+func (ps *pumps) drain() error {
+	ps.end.Store(true)
+	for _, p := range ps.list {
+		// One that waits for a byte learns of it here; it may have been closed already.
+		_ = p.from.SetReadDeadline(time.Now().Add(drainTime))
+	}
+	ps.wait.Wait()
+	return ps.err
+}
