@@ -28,6 +28,11 @@ const (
 	OpImport = "import" // Import, the file as values, one after the other → Imported
 	OpExport = "export" // Export → Exported, the text as values, one after the other
 
+	OpRead      = "read"       // Read → RunLease; the value as of a run
+	OpRun       = "run"        // RunBegin → RunPermit
+	OpRunValues = "run.values" // RunLease → nothing; the values of the permit, once
+	OpRunEnd    = "run.end"    // RunEnd → nothing
+
 	OpTrustList   = "trust.list"   // nothing → TrustList
 	OpTrustAdd    = "trust.add"    // TrustDir → TrustDir, the directory without links
 	OpTrustRemove = "trust.rm"     // TrustDir → TrustDir, the directory that was trusted

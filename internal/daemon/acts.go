@@ -30,6 +30,7 @@ type acts struct {
 	places []string
 
 	challenges challenges // of the proofs of presence that may still come
+	leases     leases
 
 	// changing is held by an act that changes something from its plan to its end: what it was allowed for is still so when it
 	// runs. It is taken before any lock of the vault, and a proof of presence is verified under it.
@@ -53,6 +54,7 @@ const (
 	changes             // the account: one after another
 	beside              // what is kept beside the account, one after another; works while that is locked
 	streams             // the audit log; works while the account is locked
+	lends               // values to a client that carries the act out, and tells how it ended
 )
 
 // proof is the one value that an operation takes which may need presence and has no values of its own.
@@ -78,6 +80,9 @@ var operations = [...]operation{
 
 	{api.OpImport, frame.MaxValues, false, changes, planImport},
 	{api.OpExport, proof, true, looks, planExport},
+
+	{api.OpRead, proof, false, lends, planRead},
+	{api.OpRun, proof, false, lends, planRun},
 
 	{api.OpTrustList, 0, false, beside, planTrustList},
 	{api.OpTrustAdd, proof, false, changes, planTrustAdd},
@@ -107,5 +112,7 @@ func (a *acts) ops() map[string]api.Op {
 		}
 		ops[o.name] = op
 	}
+	ops[api.OpRunValues] = api.Op{Returns: true, Call: func(_ context.Context, call *api.Call) (*api.Reply, error) { return a.leases.give(call) }}
+	ops[api.OpRunEnd] = api.Op{Call: a.leases.end}
 	return ops
 }

@@ -30,6 +30,14 @@ const (
 	toRepair      need = "repair" // to overrule a warning about the store
 	toSeal        need = "seal"   // to declare a break of the log
 	toAccept      need = "accept" // to let count what widens in the user's files
+
+	toLend        need = "lend"         // to give a program a value of level use or read
+	toLendAsked   need = "lend_asked"   // of level ask
+	toLendClosed  need = "lend_closed"  // of what is open to no agent
+	toLendOther   need = "lend_other"   // to a program that is not on the item's list of commands
+	toDump        need = "dump"         // to a program that only shows its environment
+	toPrint       need = "print"        // to show a value on a person's own terminal that programs may have
+	toConfirmFile need = "confirm_file" // by an env file whose references nobody has confirmed as they are
 )
 
 // effect is what is decided. The order is that of strictness.
@@ -90,6 +98,16 @@ var table = [...]mayDo{
 	{toSetPassword, ask, deny, api.Denied, "the master password is a person's to change", "ask a person to do it: warder passwd"},
 	{toMakeKit, ask, deny, api.Denied, "a new recovery kit takes a person's presence", "ask a person to do it: warder passwd --new-kit"},
 	{toRepair, ask, deny, api.Denied, "overruling a warning takes a person's presence", "ask a person to do it: warder repair"},
+	{toLend, allow, allow, "", "", ""},
+	{toLendAsked, ask, deny, api.NeedsApproval, "each agent's first use of it has to be approved", "ask a person to run it, or to open it: warder item edit ITEM --level use"},
+	{toLendClosed, ask, deny, api.NotFound, "it is open to no agent", "ask a person to run it"},
+	{toLendOther, allow, deny, api.Denied, "the item is for other programs: its list of commands does not have this one", "ask a person to run it"},
+	{toDump, allow, deny, api.Denied, "the program only shows its environment", "name the program that needs the value"},
+	{
+		toPrint, allow, deny, api.Denied, "an agent uses a value without seeing it",
+		"use it without seeing it: warder run ITEM --env-var VAR -- COMMAND",
+	},
+	{toConfirmFile, ask, deny, api.Denied, "nobody has confirmed the references in this env file as they are", "ask a person to run it once"},
 	{toSeal, ask, deny, api.Denied, "declaring a break of the log takes a person's presence", "ask a person to do it: warder audit seal"},
 	{toAccept, ask, deny, api.Denied, "accepting what widens takes a person's presence", "ask a person to do it: warder policy accept"},
 }

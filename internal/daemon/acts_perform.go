@@ -30,8 +30,9 @@ type request struct {
 	item   string         // the subject as the log may hold it
 	facts  map[string]any // about the outcome, for the log: no names, no values
 
-	carried secret.Value // inside of the proof, once that was opened
-	receipt api.Receipt  // that it was
+	carried    secret.Value // inside of the proof, once that was opened
+	receipt    api.Receipt  // that it was
+	reportedBy string       // who knows the outcome, if not the daemon
 }
 
 // act is what a request comes down to.
@@ -73,7 +74,9 @@ func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send 
 	if err != nil {
 		return nil, r.failed(ctx, eventFailed, err)
 	}
-	r.note(ctx, eventCompleted, outcomeOK)
+	if op.kind != lends {
+		r.note(ctx, eventCompleted, outcomeOK)
+	}
 	return reply, nil
 }
 
@@ -102,7 +105,7 @@ func (r *request) plan(op *operation) (*act, error) {
 	switch {
 	case err == nil:
 		r.account = account
-	case op.kind == looks || op.kind == changes:
+	case op.kind == looks || op.kind == changes || op.kind == lends:
 		return nil, err
 	}
 	if err := (presence{r}).take(op); err != nil {

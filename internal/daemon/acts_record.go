@@ -86,7 +86,7 @@ func (r *request) record(ctx context.Context, event string, d *decision) error {
 // note appends how an act ended. It is done by then, so a failure is only counted.
 func (r *request) note(ctx context.Context, event, outcome string) {
 	rec := r.event(event)
-	rec.Outcome = outcome
+	rec.Outcome, rec.ReportedBy = outcome, r.reportedBy
 	if len(r.facts) > 0 {
 		rec.Data, _ = json.Marshal(r.facts) // numbers and fixed words
 	}

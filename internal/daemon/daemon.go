@@ -151,6 +151,8 @@ func (d *Daemon) ops() map[string]api.Op {
 		account: d.keep.get, log: d.audit, person: d.keep.acted, now: d.clock.now, state: d.state,
 		unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
 	}
+	a.leases.ours = newPrograms(d.state).has
+	d.onEnd(func() error { a.leases.shut(); return nil })
 	own := answers{d}
 	ops := a.ops()
 	ops[api.OpStatus] = api.Op{Call: own.status}

@@ -49,3 +49,60 @@ func (d *Daemon) isRecorded() (why string) {
 	}
 	return ""
 }
+
+// programs knows which processes run the recorded program: by its file, or by its content where it was copied. A program
+// that runs can't be written to, so a hash that was made of its file holds as long as that file is the same one.
+type programs struct {
+	state *state.Dir
+
+	mu     sync.Mutex
+	hashes map[string]string // by file identity
+}
+
+// maxHashes bounds what is kept of files: few copies of one program are ever run.
+const maxHashes = 64
+
+func newPrograms(dir *state.Dir) *programs { return &programs{state: dir, hashes: map[string]string{}} }
+
+// has says whether a client runs the recorded program. It has to be asked before that client hides.
+func (p *programs) has(c *client) bool {
+	in, err := state.ReadInstall(p.state)
+	if err != nil || c.program == nil || c.peer == nil {
+		return false
+	}
+	want, err := os.Stat(in.Binary)
+	if err != nil {
+		return false
+	}
+	if os.SameFile(want, c.program) {
+		return true
+	}
+	return want.Size() == c.program.Size() && p.hash(c) == in.SHA256
+}
+
+// hash is that of the file that a client runs.
+func (p *programs) hash(c *client) string {
+	key, ok := platform.FileIdentity(c.program)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.hashes[key]; ok && known != "" {
+		return known
+	}
+	f, err := platform.OpenProcProgram(c.peer.PID())
+	if err != nil || !c.peer.Alive() {
+		return ""
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !os.SameFile(fi, c.program) {
+		return ""
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return ""
+	}
+	sum := hex.EncodeToString(hash.Sum(nil))
+	if ok && len(p.hashes) < maxHashes {
+		p.hashes[key] = sum
+	}
+	return sum
+}
