@@ -15,11 +15,12 @@ import (
 
 func main() {
 	env := cli.Env{
-		In:     os.Stdin,
-		Out:    os.Stdout,
-		Err:    os.Stderr,
-		Getenv: os.Getenv,
-		Now:    time.Now,
+		In:      os.Stdin,
+		Out:     os.Stdout,
+		Err:     os.Stderr,
+		Getenv:  os.Getenv,
+		Environ: os.Environ,
+		Now:     time.Now,
 	}
 	os.Exit(cli.Run(context.Background(), env, os.Args[1:]))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"warder/internal/api"
+	"warder/internal/proc"
 	"warder/internal/secret"
 )
 
@@ -22,10 +23,14 @@ type Env struct {
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(name string) string
-	Now    func() time.Time
+	// Environ is the whole environment, as NAME=value, for the programs that run starts.
+	Environ func() []string
+	Now     func() time.Time
 
 	// Terminal opens the controlling terminal; nil means the process's own.
 	Terminal func() (*os.File, error)
+
+	rawOut io.Writer // Out without what Run puts around it
 
 	// Tests put their own here.
 	launch func(context.Context, order) (api.Started, []secret.Value, error)
@@ -36,8 +41,11 @@ type Env struct {
 // Run executes the command that args name (without the program's own name) and
 // returns the process's exit status.
 func Run(ctx context.Context, env Env, args []string) int {
+	if len(args) > 0 && args[0] == proc.StageCommand {
+		return proc.Stage(args[1:], env.Environ())
+	}
 	out := &checkedWriter{w: env.Out}
-	env.Out = out
+	env.rawOut, env.Out = env.Out, out
 	cmd, err := execute(ctx, treeFor(&env, args), args)
 	if err == nil {
 		err = out.err
@@ -51,6 +59,9 @@ func Run(ctx context.Context, env Env, args []string) int {
 	}
 	e := asError(err, cmd)
 	report(&env, e, wantsJSON(args))
+	if cmd.Name() == "run" && cmd.Parent() != nil && !cmd.Parent().HasParent() {
+		return exitRunFailed
+	}
 	return api.RowOf(e.Code).Exit
 }
 
@@ -97,6 +108,8 @@ func entries() []entry {
 		{[]string{"lock"}, newLock},
 		{[]string{"status"}, newStatus},
 		{[]string{"whoami"}, newWhoami},
+		{[]string{"run"}, newRun},
+		{[]string{"read"}, newRead},
 		{[]string{"item"}, newItem},
 		{[]string{"import"}, newImport},
 		{[]string{"export"}, newExport},

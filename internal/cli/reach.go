@@ -303,3 +303,10 @@ func (r *reach) unlockHere(ctx context.Context, locked error) error {
 	defer c.close()
 	return r.unlockAt(ctx, c)
 }
+
+// tell is call for an operation that returns no values.
+func tell(ctx context.Context, r *reach, op string, in, out any) error {
+	got, err := r.call(ctx, op, in, out)
+	frame.DestroyAll(got)
+	return err
+}

@@ -303,7 +303,7 @@ func (o *setup) unattended(ctx context.Context, r *reach) error {
 	hold.release()
 	done := setupDone{
 		Account: started.Account, PasswordFile: started.PasswordFile, KitFile: kitFile, Binary: p.path,
-		Proof: setupProof{Verified: verified(ctx, r)},
+		Proof: o.prove(ctx, r, p.path),
 	}
 	if o.asJSON {
 		return printJSON(r.env.Out, done)
@@ -313,6 +313,7 @@ func (o *setup) unattended(ctx context.Context, r *reach) error {
 	rows.add("password", done.PasswordFile)
 	rows.add("recovery kit", done.KitFile+" (move it off this machine)")
 	rows.add("program", done.Binary)
+	rows.add("proof", done.Proof.text())
 	return rows.print(r.env.Out)
 }
 
@@ -388,20 +389,21 @@ func (o *setup) attended(ctx context.Context, r *reach) error {
 	if err != nil {
 		return err
 	}
-	return o.attendedDone(r, started, p)
+	return o.attendedDone(ctx, r, started, p)
 }
 
 // attendedDone tells what there is now and what comes next.
-func (o *setup) attendedDone(r *reach, started api.Started, p program) error {
-	env := r.env
+func (o *setup) attendedDone(ctx context.Context, r *reach, started api.Started, p program) error {
+	env, proof := r.env, o.prove(ctx, r, p.path)
 	if o.asJSON {
 		kitFile := ""
 		if o.kitFile != "" {
 			kitFile, _ = filepath.Abs(o.kitFile)
 		}
-		return printJSON(env.Out, setupDone{Account: started.Account, KitFile: kitFile, Binary: p.path})
+		return printJSON(env.Out, setupDone{Account: started.Account, KitFile: kitFile, Binary: p.path, Proof: proof})
 	}
 	fmt.Fprintf(env.Out, "Your account is made and open. The program is %s.\n", printable(p.path))
+	proof.say(env)
 	if dir := filepath.Dir(p.path); dir == userBin(env) && !inPath(env, dir) {
 		warn(env.Err, "%s is not in PATH: add it, and open a new shell", dir)
 	}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
+	"warder/internal/mask"
+	"warder/internal/proc"
+	"warder/internal/secret"
+)
+
+// Exit statuses of run where there is none of the program: as env(1) and shells have them.
+const (
+	exitRunFailed   = 125
+	exitNotRunnable = 126
+	exitNotFound    = 127
+)
+
+// runFlags are the flags of "warder run".
+type runFlags struct {
+	vault, project, stage, envFile string
+	envVars, maps, files, only     []string
+	stdin                          string
+	mask                           bool
+}
+
+// stdinOfItem is the value of --stdin without a field.
+const stdinOfItem = "\x00"
+
+// newRun builds "warder run".
+func newRun(env *Env) *cobra.Command {
+	var o runFlags
+	cmd := &cobra.Command{
+		Use:   "run [ITEM | --project P | --env-file F] [flags] -- COMMAND [ARGUMENT…]",
+		Short: "Run a program with values, without seeing them",
+		Long: `Run a program that gets values of an item, the variables of a project's stage, or
+what the references in an env file stand for. The program is started as it is,
+without a shell; its streams, signals and exit status are its own. What it
+prints is searched for the values, and these are hidden, where an agent or an
+unknown process asked, in a terminal multiplexer, and with --mask.
+
+For an item, say how its value gets to the program: --env-var NAME puts it into a
+variable, --file NAME into a file in memory that the variable names, --stdin into
+the program's standard input. After "=" a field can be named.
+
+An env file holds lines such as TOKEN=warder://personal/github-token/token.
+
+warder's own failures have exit status 125, a program that can't be run 126, one
+that is not there 127.`,
+		Example: `  warder run github-token --env-var GH_TOKEN -- gh api user
+  warder run db --env-var PGUSER=username --env-var PGPASSWORD=password -- psql
+  warder run deploy-key --file KEY_FILE -- sh -c 'ssh -i "$KEY_FILE" host'
+  warder run --project shop --stage development -- ./server
+  warder run --env-file app.env -- ./server`,
+		ValidArgsFunction: completeItems(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dash := cmd.ArgsLenAtDash()
+			if dash < 0 {
+				return usageError("nothing says what to run").WithHint("put the program behind --: " + cmd.UseLine())
+			}
+			return o.run(cmd.Context(), env, args[:dash], args[dash:])
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.envVars, "env-var", nil, "put the value into this variable, as NAME[=FIELD]; repeatable")
+	f.StringArrayVar(&o.maps, "map", nil, "the same, as FIELD=NAME; repeatable")
+	f.StringArrayVar(&o.files, "file", nil, "put the value into a file that this variable names, as NAME[=FIELD]; repeatable")
+	f.StringVar(&o.stdin, "stdin", "", "make the value the program's standard input")
+	f.Lookup("stdin").NoOptDefVal = stdinOfItem
+	f.StringSliceVar(&o.only, "only", nil, "of a project or an env file, these variables alone")
+	stageFlags(env, cmd, &o.project, &o.stage)
+	f.StringVar(&o.envFile, "env-file", "", "take the references in this env file")
+	f.StringVar(&o.vault, "vault", "", "the vault (default personal)")
+	f.BoolVar(&o.mask, "mask", false, "hide the values in what comes back, whoever asks")
+	return cmd
+}
+
+func (o *runFlags) run(ctx context.Context, env *Env, before, argv []string) error {
+	in, err := o.request(before, argv)
+	if err != nil {
+		return err
+	}
+	if in.Program, err = lookPath(env, argv[0]); err != nil {
+		return failedRun(env, err, exitNotFound)
+	}
+	r := &runOfProgram{env: env, in: in}
+	defer r.close()
+	if in.File != "" {
+		if err := r.readEnvFile(); err != nil {
+			return err
+		}
+	}
+	return r.run(ctx)
+}
+
+// failedRun says why there is no program, and is the exit status for it.
+func failedRun(env *Env, err error, status int) error {
+	report(env, asError(err, nil), false)
+	return outcome(status)
+}
+
+// request makes the request of a command line.
+func (o *runFlags) request(before, argv []string) (*api.RunBegin, error) {
+	in := &api.RunBegin{Vault: o.vault, Project: o.project, Stage: o.stage, File: o.envFile, Only: o.only, Argv: argv, Mask: o.mask}
+	if len(before) > 0 {
+		in.Item, before = before[0], before[1:]
+	}
+	if len(before) == 1 && o.stdin == stdinOfItem { // as in --stdin FIELD
+		o.stdin, before = before[0], nil
+	}
+	switch {
+	case len(before) > 0:
+		return nil, usageError("%q is too much: a run takes its values from one item", before[0])
+	case len(argv) == 0:
+		return nil, usageError("there is no program behind --")
+	}
+	return in, o.inject(in)
+}
+
+// inject reads how values reach the program.
+func (o *runFlags) inject(in *api.RunBegin) error {
+	add := func(as string, nameFirst bool, words []string) error {
+		for _, word := range words {
+			name, field, both := strings.Cut(word, "=")
+			if !nameFirst {
+				name, field = field, name
+			}
+			if name == "" || !nameFirst && !both {
+				return usageError("%q names no variable", word)
+			}
+			in.Inject = append(in.Inject, api.RunInject{Var: name, Field: field, As: as})
+		}
+		return nil
+	}
+	if err := errors.Join(add(api.ByEnv, true, o.envVars), add(api.ByEnv, false, o.maps), add(api.ByFile, true, o.files)); err != nil {
+		return err
+	}
+	if o.stdin != "" {
+		field := strings.TrimPrefix(o.stdin, stdinOfItem)
+		in.Inject = append(in.Inject, api.RunInject{Field: field, As: api.ByStdin})
+	}
+	return nil
+}
+
+// runOfProgram is one run, from the request to the end of the program.
+type runOfProgram struct {
+	env    *Env
+	in     *api.RunBegin
+	plain  []string // NAME=value of an env file's variables without a reference
+	permit api.RunPermit
+	values []secret.Value
+	hidden *mask.Set
+}
+
+func (r *runOfProgram) close() {
+	frame.DestroyAll(r.values)
+	if r.hidden != nil {
+		r.hidden.Destroy()
+	}
+}
+
+func (r *runOfProgram) run(ctx context.Context) error {
+	way, err := r.env.reach()
+	if err != nil {
+		return err
+	}
+	defer way.close()
+	if err := tell(ctx, way, api.OpRun, r.in, &r.permit); err != nil {
+		return err
+	}
+	for _, w := range r.permit.Warnings {
+		warn(r.env.Err, "%s", w)
+	}
+	if r.values, err = take(ctx, way, api.RunLease{Lease: r.permit.Lease}, len(r.permit.Values)); err != nil {
+		return r.failed(ctx, way, err)
+	}
+	way.close() // a run may last for days
+	return r.execute(ctx, way)
+}
+
+// execute runs the program and tells the daemon how it ended.
+func (r *runOfProgram) execute(ctx context.Context, way *reach) error {
+	spec, err := r.spec()
+	if err != nil {
+		return r.failed(ctx, way, err)
+	}
+	ended, err := proc.Run(spec)
+	if err != nil {
+		return r.failed(ctx, way, err)
+	}
+	r.tell(ctx, way, api.RunEnd{Code: ended.Code, Signal: ended.Signal})
+	if status := ended.Status(); status != 0 {
+		return outcome(status)
+	}
+	return nil
+}
+
+// tell tells the daemon how the run ended. The program has ended, so a daemon that is gone changes nothing any more.
+func (r *runOfProgram) tell(ctx context.Context, way *reach, end api.RunEnd) {
+	end.Lease = r.permit.Lease
+	way.mayStart, way.mayAsk = false, false
+	_ = tell(ctx, way, api.OpRunEnd, end, nil)
+}
+
+// failed ends a run that had no program.
+func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error {
+	var large *proc.TooLargeError
+	var start *proc.StartError
+	status, word := 0, "internal"
+	switch {
+	case errors.As(err, &large):
+		e := api.Errorf(api.TooLarge, "%v", large)
+		if word = "too_large"; large.File {
+			e = e.WithHint(fmt.Sprintf("give it as a file: --file %s", large.Name))
+		}
+		err = e
+	case errors.As(err, &start):
+		status, word = exitNotRunnable, "not_runnable"
+		err = api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
+	}
+	r.tell(ctx, way, api.RunEnd{Failed: word})
+	if status != 0 {
+		return failedRun(r.env, err, status)
+	}
+	return err
+}
+
+// spec is what is started.
+func (r *runOfProgram) spec() (proc.Spec, error) {
+	spec := proc.Spec{Path: r.in.Program, Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
+	spec.Env = append(spec.Env, r.plain...)
+	for i, w := range []any{r.env.In, r.env.rawOut, r.env.Err} {
+		f, ok := w.(*os.File)
+		if !ok {
+			return spec, errors.New("a program needs files as its streams")
+		}
+		spec.Streams[i] = f
+	}
+	r.hidden = mask.NewSet(mask.Options{})
+	ways := map[string]proc.Delivery{api.ByEnv: proc.ByEnv, api.ByFile: proc.ByFile, api.ByStdin: proc.ByStdin}
+	for i, v := range r.permit.Values {
+		value := r.values[i]
+		spec.Inject = append(spec.Inject, proc.Injection{
+			Delivery: ways[v.As], Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error { return writeValue(w, value) },
+		})
+		if err := r.hide(v, value); err != nil {
+			return spec, err
+		}
+	}
+	if r.permit.Mask {
+		spec.Mask = func(dst io.Writer) io.WriteCloser { return mask.NewWriter(dst, r.hidden) }
+	}
+	return spec, nil
+}
+
+func (r *runOfProgram) hide(v api.RunValue, value secret.Value) error {
+	if !r.permit.Mask || !v.Secret {
+		return nil
+	}
+	name := v.Var
+	if name == "" {
+		name = r.in.Item
+	}
+	err := r.hidden.Add(name, value, mask.ValueOptions{})
+	if errors.Is(err, mask.ErrShort) {
+		return nil // the daemon has warned of it
+	}
+	return err
+}
+
+// writeValue writes a value from where it lies.
+func writeValue(w io.Writer, v secret.Value) error {
+	var wrote error
+	if err := v.Use(func(b []byte) { _, wrote = w.Write(b) }); err != nil {
+		return err
+	}
+	return wrote
+}
+
+// withoutNames is an environment without the variables that others set.
+func withoutNames(environ, set []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+	})
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+
+	"warder/internal/api"
+	"warder/internal/api/frame"
+	"warder/internal/dotenv"
+	"warder/internal/secret"
+)
+
+// refScheme begins a reference in an env file.
+const refScheme = "warder://"
+
+// readEnvFile reads the env file of a run: references go to the daemon, and the names of all else too, since what an env file
+// sets is confirmed as a whole.
+func (r *runOfProgram) readEnvFile() error {
+	path, err := filepath.Abs(r.in.File)
+	if err != nil {
+		return usageError("%v", err)
+	}
+	parts, err := readFile(r.env, r.in.File)
+	if err != nil {
+		return err
+	}
+	defer frame.DestroyAll(parts)
+	r.in.File = path
+	var text []byte
+	for _, p := range parts {
+		if err := p.Use(func(b []byte) { text = append(text, b...) }); err != nil {
+			return err
+		}
+	}
+	defer secret.Wipe(text)
+	file, err := dotenv.Parse(path, text)
+	if err != nil {
+		return usageError("%v", err)
+	}
+	defer file.Wipe()
+	for _, w := range file.Warnings {
+		warn(r.env.Err, "%s:%d: %s", path, w.Line, w.Text)
+	}
+	for _, e := range file.Entries {
+		ref := api.RunRef{Var: e.Name}
+		if value := string(e.Value); strings.HasPrefix(value, refScheme) {
+			ref.Ref = value
+		} else if r.wants(e.Name) {
+			r.plain = append(r.plain, e.Name+"="+value)
+		}
+		r.in.Refs = append(r.in.Refs, ref)
+	}
+	return nil
+}
+
+func (r *runOfProgram) wants(name string) bool {
+	if len(r.in.Only) == 0 {
+		return true
+	}
+	for _, only := range r.in.Only {
+		if only == name {
+			return true
+		}
+	}
+	return false
+}

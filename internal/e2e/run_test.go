@@ -1,0 +1,222 @@
+package e2e_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"warder/internal/e2e/person"
+	"warder/internal/testkit"
+)
+
+// lent is a world with values that programs may have.
+type lent struct {
+	*house
+	token, key, stage string
+}
+
+// lending makes one.
+func lending(t *testing.T) *lent {
+	t.Helper()
+	l := &lent{house: newHouse(t, person.Options{}), token: token("ghp_"), stage: token("stage-")}
+	l.add(t, l.token, "github-token --type api-token --level use")
+	l.add(t, token("asks-"), "cloud --type api-token --level ask")
+	l.add(t, token("closed-"), "bank --type password")
+	l.key = "-----BEGIN KEY-----\n" + token("first-line-of-") + "\n" + token("second-line-of-") + "\n-----END KEY-----"
+	l.add(t, l.key, "deploy-key --type note --field key --level use")
+	file := filepath.Join(t.TempDir(), ".env")
+	if err := os.WriteFile(file, []byte("SHOP_KEY="+l.stage+"\nMODE=development\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.mustRun(t, "warder import "+file+" --project shop --stage test --level use --yes")
+	return l
+}
+
+// run runs a script as an agent would.
+func (l *lent) script(t *testing.T, flags, script string) person.Result {
+	t.Helper()
+	args := append([]string{"run"}, strings.Fields(flags)...)
+	return l.agent(t, "", append(args, "--", "bash", "-c", script)...)
+}
+
+// TestRunByAgent: the program gets the value, proved by its hash, and the agent sees none of it.
+func TestRunByAgent(t *testing.T) {
+	l := lending(t)
+	sum := func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }
+	hash := `printf %s "$V" | sha256sum`
+	const item = "github-token --env-var V"
+	rows := []struct {
+		name, flags, script string
+		status              int
+		out, err            string // parts of what comes back
+	}{
+		{"it has it", item, hash, 0, sum(l.token), ""},
+		{"printed", item, `printf %s "$V"; exit 7`, 7, "****(V)", ""},
+		{"set -x", item, `set -x; : "$V"`, 0, "", "****(V)"},
+		{"split", item, `printf %s "${V:0:9}"; sleep 0.3; printf %s "${V:9}"`, 0, "****(V)", ""},
+		{"by map", "github-token --map token=V", hash, 0, sum(l.token), ""},
+		{"a file", "github-token --file F", `sha256sum < "$F"; cat "$F"`, 0, sum(l.token), ""},
+		{"standard input", "github-token --stdin", `sha256sum`, 0, sum(l.token), ""},
+		{"a key by line", "deploy-key --env-var V", `while read -r line; do echo "[$line]"; done <<<"$V"`, 0, "****(V)", ""},
+		{"a key", "deploy-key --env-var V=key", hash, 0, sum(l.key + "\n"), ""},
+		{"a stage", "--project shop --stage test", `printf %s "$SHOP_KEY" | sha256sum; echo "$SHOP_KEY $MODE"`, 0, sum(l.stage), ""},
+		{"of a stage", "--project shop --only MODE", `echo "<$SHOP_KEY$MODE>"`, 0, "<****(MODE)>", ""},
+		{"the child of its child", item, `bash -c 'env | grep ^V='`, 0, "V=****(V)", ""},
+
+		{"nothing said", "github-token", "true", 125, "", "--env-var GITHUB_TOKEN"},
+		{"asked for", "cloud --env-var V", "true", 125, "", "error[needs_approval]"},
+		{"closed", "bank --env-var V", "true", 125, "", `no item "bank", or it is not open to you`},
+		{"not there", "nothing --env-var V", "true", 125, "", `no item "nothing", or it is not open to you`},
+		{"no field", "github-token --env-var V=nothing", "true", 125, "", "error[not_found]"},
+		{"no variable", "github-token --env-var V-W", "true", 125, "", "error[usage]"},
+	}
+	for _, row := range rows {
+		r := l.script(t, row.flags, row.script)
+		if r.Status != row.status || !strings.Contains(r.Stdout, row.out) || !strings.Contains(r.Stderr, row.err) {
+			t.Errorf("%s: %+v", row.name, r)
+		}
+		for _, v := range []string{l.token, l.stage, l.key} {
+			for line := range strings.Lines(v) {
+				if part := strings.TrimSpace(line); !strings.HasPrefix(part, "---") && strings.Contains(r.Stdout+r.Stderr, part) {
+					t.Errorf("%s: the agent saw a value: %+v", row.name, r)
+				}
+			}
+		}
+	}
+}
+
+// TestRunByAgent_programs: what an agent may not run with a value.
+func TestRunByAgent_programs(t *testing.T) {
+	l := lending(t)
+	l.add(t, token("only-"), "only-sha --type api-token --level use --command sha256sum")
+	fake := filepath.Join(t.TempDir(), "sha256sum")
+	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(fake), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	rows := []struct {
+		name   string
+		argv   []string
+		status int
+		err    string
+	}{
+		{"env", []string{"github-token", "--env-var", "V", "--", "env"}, 125, "error[denied]"},
+		{"printenv", []string{"github-token", "--env-var", "V", "--", "printenv", "V"}, 125, "error[denied]"},
+		{"env with a program", []string{"github-token", "--env-var", "V", "--", "env", "true"}, 0, ""},
+		{"its environment's file", []string{"github-token", "--env-var", "V", "--", "cat", "/proc/self/environ"}, 125, "error[denied]"},
+		{"the listed program", []string{"only-sha", "--stdin", "--", "sha256sum"}, 0, ""},
+		{"another one", []string{"only-sha", "--stdin", "--", "cat"}, 125, "error[denied]"},
+		{"one of its name", []string{"only-sha", "--stdin", "--", fake}, 125, "error[denied]"},
+		{"not there", []string{"github-token", "--env-var", "V", "--", "no-such-program-x"}, 127, "no-such-program-x"},
+	}
+	for _, row := range rows {
+		if r := l.agent(t, "", append([]string{"run"}, row.argv...)...); r.Status != row.status || !strings.Contains(r.Stderr, row.err) {
+			t.Errorf("%s: %+v", row.name, r)
+		}
+	}
+	argv := l.Under(t, "claude", l.Warder(), "run", "only-sha", "--stdin", "--", "sha256sum")
+	r := l.Run(t, person.Command{Argv: argv, Env: []string{"PATH=" + filepath.Dir(fake) + ":/usr/bin:/bin"}})
+	if r.Status != 125 || !strings.Contains(r.Stderr, "error[denied]") {
+		t.Errorf("by PATH: %+v", r)
+	}
+}
+
+// TestRunByPerson: a person keeps the terminal, and sees what the program prints; in a multiplexer it is hidden.
+func TestRunByPerson(t *testing.T) {
+	l := lending(t)
+	const line = `warder run github-token --env-var V -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo "tty $V"'`
+	wantsShown(t, "own terminal", l.door.Run(t, line), 0, "tty "+l.token)
+	wantsShown(t, "with --mask", l.door.Run(t, strings.Replace(line, " -- ", " --mask -- ", 1)), 0, `tty \*\*\*\*\(V\)`)
+	multi := l.Terminal(t, person.Shell{Terminal: "tmux"})
+	wantsShown(t, "in tmux", multi.Run(t, line), 0, `tty \*\*\*\*\(V\)`)
+
+	bank := `warder run bank --env-var V -- sh -c 'echo "got $V"'`
+	r := l.prove(t, bank)
+	wantsShown(t, "a closed item, after presence", r, 0, "got closed-")
+	l.door.Begin(t, "warder run bank --env-var V -- touch started")
+	l.door.Answer(t, askProof, "\x03") // Ctrl-C
+	wantsShown(t, "U-38 given up at the prompt", l.door.Finish(t), 130, ``)
+	wantsShown(t, "it was not started", l.door.Run(t, "ls started"), 2, `No such file`)
+}
+
+// TestReadByPerson: one value on a person's own terminal; anywhere else after presence alone, and never to an agent.
+func TestReadByPerson(t *testing.T) {
+	l := lending(t)
+	const line = "warder read warder://personal/github-token/token"
+	wantsShown(t, "own terminal", l.door.Run(t, line), 0, l.token)
+	wantsShown(t, "into a pipe", l.prove(t, line+" | cat"), 0, l.token)
+	wantsShown(t, "of a closed item", l.prove(t, "warder read personal/bank/password"), 0, "closed-")
+	if r := l.agent(t, "", "read", "personal/github-token/token"); r.Status != 3 || !strings.Contains(r.Stderr, "warder run") || strings.Contains(r.Stdout, l.token) {
+		t.Errorf("an agent: %+v", r)
+	}
+}
+
+// TestRunEnvFile: the references of an env file count only as a person has confirmed them.
+func TestRunEnvFile(t *testing.T) {
+	l := lending(t)
+	file := filepath.Join(l.Dir(), "app.env")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	argv := []string{"run", "--env-file", file, "--", "sh", "-c", `echo "$TOKEN $MODE"`}
+	write("TOKEN=warder://personal/github-token/token\nMODE=x\n")
+	if r := l.agent(t, "", argv...); r.Status != 125 || !strings.Contains(r.Stderr, "error[denied]") {
+		t.Errorf("unconfirmed: %+v", r)
+	}
+	wantsShown(t, "confirmed", l.prove(t, "warder "+person.Line(argv...)), 0, l.token+" x")
+	if r := l.agent(t, "", argv...); r.Status != 0 || r.Stdout != "****(TOKEN) x\n" {
+		t.Errorf("confirmed: %+v", r)
+	}
+	for _, text := range []string{
+		"TOKEN=warder://personal/github-token/token\nMODE=x\nPATH=/tmp\n", "TOKEN=warder://personal/deploy-key/key\nMODE=x\n",
+		"OTHER=warder://personal/github-token/token\nMODE=x\n",
+	} {
+		write(text)
+		if r := l.agent(t, "", argv...); r.Status != 125 || !strings.Contains(r.Stderr, "error[denied]") {
+			t.Errorf("changed to %q: %+v", text, r)
+		}
+	}
+}
+
+// TestRunCanary uses a value in all ways from an agent's tree, and looks for it everywhere but in the programs that got it.
+func TestRunCanary(t *testing.T) {
+	l := lending(t)
+	search := testkit.NewSearch(t,
+		testkit.Canary{Name: "token", Value: []byte(l.token)}, testkit.Canary{Name: "stage", Value: []byte(l.stage)},
+	)
+	var said strings.Builder
+	for _, flags := range []string{"github-token --env-var V", "github-token --file V", "--project shop --stage test"} {
+		for _, script := range []string{`echo "$V$SHOP_KEY"`, `cat "$V" >&2; cat "$V"`, `set -x; echo "$V" "$SHOP_KEY"`, `kill -QUIT $$`} {
+			r := l.script(t, flags, script)
+			_, _ = fmt.Fprint(&said, r.Stdout, r.Stderr)
+		}
+	}
+	if !strings.Contains(said.String(), "****(V)") || !strings.Contains(said.String(), "****(SHOP_KEY)") {
+		t.Errorf("nothing was hidden in %q", said.String())
+	}
+	search.RequireCleanBytes(t, "what the agent saw", []byte(said.String()))
+	lookEverywhere(t, l.house, search, "while unlocked")
+	l.mustRun(t, "warder audit verify")
+	search.RequireClean(t, l.Dir())
+}
+
+// TestRunOutcome: the log says how each run ended, and says so if nobody knows.
+func TestRunOutcome(t *testing.T) {
+	l := lending(t)
+	l.script(t, "github-token --env-var V", "exit 3")
+	wantsShown(t, "a status", l.door.Run(t, "warder audit tail -n 1 --json"), 0, `"outcome":"exit 3","reported_by":"client"`)
+	l.script(t, "github-token --env-var V", "kill -TERM $$")
+	wantsShown(t, "a signal", l.door.Run(t, "warder audit tail -n 1 --json"), 0, `"outcome":"signal 15","reported_by":"client"`)
+	l.script(t, "github-token --env-var V", "kill -KILL $PPID")
+	until(t, "the death is noted", func() bool {
+		return strings.Contains(l.door.Run(t, "warder audit tail -n 1 --json").Output, `"outcome":"unknown"`)
+	})
+}
