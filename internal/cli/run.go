@@ -33,8 +33,8 @@ type runFlags struct {
 	mask                           bool
 }
 
-// stdinOfItem is the value of --stdin without a field.
-const stdinOfItem = "\x00"
+// stdinOfItem is the value of --stdin without a field: no field has such a name.
+const stdinOfItem = "-"
 
 // newRun builds "warder run".
 func newRun(env *Env) *cobra.Command {
@@ -74,7 +74,7 @@ that is not there 127.`,
 	f.StringArrayVar(&o.envVars, "env-var", nil, "put the value into this variable, as NAME[=FIELD]; repeatable")
 	f.StringArrayVar(&o.maps, "map", nil, "the same, as FIELD=NAME; repeatable")
 	f.StringArrayVar(&o.files, "file", nil, "put the value into a file that this variable names, as NAME[=FIELD]; repeatable")
-	f.StringVar(&o.stdin, "stdin", "", "make the value the program's standard input")
+	f.StringVar(&o.stdin, "stdin", "", "make the value the program's standard input, or that of the named `field`")
 	f.Lookup("stdin").NoOptDefVal = stdinOfItem
 	f.StringSliceVar(&o.only, "only", nil, "of a project or an env file, these variables alone")
 	stageFlags(env, cmd, &o.project, &o.stage)
@@ -145,7 +145,10 @@ func (o *runFlags) inject(in *api.RunBegin) error {
 		return err
 	}
 	if o.stdin != "" {
-		field := strings.TrimPrefix(o.stdin, stdinOfItem)
+		field := o.stdin
+		if field == stdinOfItem {
+			field = ""
+		}
 		in.Inject = append(in.Inject, api.RunInject{Field: field, As: api.ByStdin})
 	}
 	return nil

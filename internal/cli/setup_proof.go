@@ -17,7 +17,7 @@ import (
 
 // The proof that setup gives: an item with a random value, which a program prints.
 const (
-	proofItem     = "warder-setup-proof-"
+	proofItem     = "setup-proof-"
 	proofVariable = "WARDER_PROOF"
 	proofMark     = "****(" + proofVariable + ")"
 )
