@@ -178,6 +178,8 @@ func TestEntries(t *testing.T) {
 var withoutJSON = map[string]string{
 	"warder help":       "it prints help",
 	"warder daemon run": "it prints nothing but the log, and is the daemon until it ends",
+	"warder read":       "what it prints is the value",
+	"warder run":        "what it prints is the program's",
 	"warder export":     "what it prints is the values, in the form that --format names",
 }
 

@@ -81,7 +81,7 @@ func (d opener) open(ctx context.Context, r *startRequest) (*openedAccount, erro
 	case api.OpStartRecover:
 		o, err = d.recoverAccount(r)
 	default:
-		o, err = d.openUnattended()
+		o, err = d.openUnattended(ctx)
 	}
 	if err != nil {
 		return nil, accountError(err)
@@ -171,7 +171,7 @@ func (o *openedAccount) take(kit *vault.Kit) {
 
 // openUnattended opens an unattended account, and leaves any other locked. A failure leaves it locked, too: a daemon that
 // serves can say what is wrong.
-func (d opener) openUnattended() (*openedAccount, error) {
+func (d opener) openUnattended(ctx context.Context) (*openedAccount, error) {
 	exists, err := vault.Exists(d.account.config())
 	if err != nil {
 		d.warn("the account can't be looked at: %v", err)
@@ -184,7 +184,10 @@ func (d opener) openUnattended() (*openedAccount, error) {
 	password, err := d.readUnattended()
 	if err == nil {
 		defer password.Destroy()
-		o.account, err = vault.Open(d.account.config(), password)
+		err = afterShortWait(ctx, func() (err error) {
+			o.account, err = vault.Open(d.account.config(), password)
+			return err
+		})
 	}
 	if err != nil {
 		o.fault = d.unattendedFault(err)

@@ -135,7 +135,7 @@ func noLease(id string) error {
 func (l *lease) prove(c *client) error {
 	if !l.ours {
 		return api.Errorf(api.Denied, "values go to the recorded program only, and this is another one").
-			WithHint("run the warder that setup recorded: warder doctor shows where it is")
+			WithHint("run the program that setup recorded; see which that is: warder doctor")
 	}
 	if os.Geteuid() == 0 {
 		return nil // root reads everything, so nothing can be seen from it
