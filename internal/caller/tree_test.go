@@ -195,16 +195,31 @@ func (p plan) next(path string, i int) error {
 		return syscall.Exec(cmd.Path, cmd.Args, cmd.Env)
 	case s.Orphan, s.Leaves:
 		cmd.Args[len(cmd.Args)-1] += "-middle"
-		if s.Leaves {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		}
-		if err := cmd.Run(); err != nil {
+		if err := s.runMiddle(cmd); err != nil {
 			return err
 		}
 		return block()
 	default:
 		return cmd.Run()
 	}
+}
+
+// runMiddle runs the process that leaves an orphan, in a session of its own if the step leaves this one.
+func (s step) runMiddle(cmd *exec.Cmd) error {
+	if !s.Leaves {
+		return cmd.Run()
+	}
+	pid, err := platform.StartChild(cmd.Path, cmd.Args, platform.ChildOptions{
+		Env: cmd.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Place: platform.ChildWithoutTerminal,
+	})
+	if err != nil {
+		return err
+	}
+	state, err := platform.WaitChild(pid)
+	if err == nil && (state.Kind != platform.ChildExited || state.Code != 0) {
+		err = fmt.Errorf("the one in the middle ended by %+v", state)
+	}
+	return err
 }
 
 // disguise changes what can be seen of this process.

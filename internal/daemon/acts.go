@@ -30,7 +30,7 @@ type acts struct {
 	places []string
 
 	challenges challenges // of the proofs of presence that may still come
-	leases     leases
+	leases     *leases
 
 	// changing is held by an act that changes something from its plan to its end: what it was allowed for is still so when it
 	// runs. It is taken before any lock of the vault, and a proof of presence is verified under it.

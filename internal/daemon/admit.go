@@ -31,7 +31,7 @@ func (d *Daemon) admit(nc *net.UnixConn) (peer any, release func(), err error) {
 		p.Close()
 		return nil, nil, fmt.Errorf("uid %d: %w", uid, errForeign)
 	}
-	id, err := d.tables.Load().Judge(p, nil)
+	id, err := d.tables.Load().Judge(p, d.leases.holds)
 	if err != nil {
 		p.Close()
 		return nil, nil, fmt.Errorf("judging a caller: %w", err)

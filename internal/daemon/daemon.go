@@ -45,6 +45,7 @@ type Daemon struct {
 	held     atomic.Pointer[audit.Mark] // what the account has signed of the log and the log does not hold; nil usually
 	checked  atomic.Pointer[time.Time]  // when this daemon last verified all of the log
 	keep     *keeper
+	leases   leases
 	listener *api.Listener
 
 	wishing      sync.Mutex // guards agents, settingsText and accepted, and writing policy; taken before mu and before keep's
@@ -149,10 +150,10 @@ func (d *Daemon) serve() error {
 func (d *Daemon) ops() map[string]api.Op {
 	a := &acts{
 		account: d.keep.get, log: d.audit, person: d.keep.acted, now: d.clock.now, state: d.state,
-		unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
+		leases: &d.leases, unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
 	}
-	a.leases.ours = newPrograms(d.state).has
-	d.onEnd(func() error { a.leases.shut(); return nil })
+	d.leases.ours = newPrograms(d.state).has
+	d.onEnd(func() error { d.leases.shut(); return nil })
 	own := answers{d}
 	ops := a.ops()
 	ops[api.OpStatus] = api.Op{Call: own.status}

@@ -24,7 +24,8 @@ const byClient = "client"
 // leases are the acts that were begun here and that a client carries out: the open life of each, from its decision to its
 // outcome. A lease belongs to the process that asked for it, and ends with it.
 type leases struct {
-	ours func(c *client) bool // it runs the program that may have values
+	ours func(c *client) bool                                      // it runs the program that may have values
+	hold func(c *client) (caller.Instance, *platform.Pidfd, error) // holderOf; tests put their own here
 
 	mu   sync.Mutex
 	open map[string]*lease
@@ -44,7 +45,11 @@ func (l *leases) begin(r *request, values []secret.Value) error {
 	if err != nil {
 		return err
 	}
-	holder, pidfd, err := holderOf(c)
+	hold := l.hold
+	if hold == nil {
+		hold = holderOf
+	}
+	holder, pidfd, err := hold(c)
 	if err != nil {
 		return err
 	}
@@ -82,6 +87,18 @@ func holderOf(c *client) (caller.Instance, *platform.Pidfd, error) {
 		return caller.Instance{}, nil, errors.Join(api.Errorf(api.Denied, "the process that asked has exited"), pidfd.Close())
 	}
 	return holder, pidfd, nil
+}
+
+// holds says whether the process with that pidfs inode has a lease. Such a process hides itself from who judges the ones below it.
+func (l *leases) holds(inode uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, held := range l.open {
+		if held.holder.Inode == inode {
+			return true
+		}
+	}
+	return false
 }
 
 // give hands the values of a lease over, once, to the very process that it belongs to, if that runs the recorded program and

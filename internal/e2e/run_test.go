@@ -220,3 +220,17 @@ func TestRunOutcome(t *testing.T) {
 		return strings.Contains(l.door.Run(t, "warder audit tail -n 1 --json").Output, `"outcome":"unknown"`)
 	})
 }
+
+// TestRunBelowRun: a run hides itself, and who is below it is judged as if it were not there.
+func TestRunBelowRun(t *testing.T) {
+	uid := 0
+	if os.Getuid() == 0 {
+		uid = testkit.UID // root reads what hides itself
+	}
+	h := newHouse(t, person.Options{UID: uid})
+	h.mustRun(t, "echo "+token("ghp_")+" | warder item add github-token --type api-token --level use")
+	const run = "warder run github-token --env-var V -- "
+	wantsShown(t, "below one", h.door.Run(t, run+"warder whoami"), 0, "person")
+	wantsShown(t, "below two", h.door.Run(t, run+run+"warder whoami"), 0, "person")
+	wantsShown(t, "a value below one", h.door.Run(t, run+run+`sh -c 'echo "<$V>"'`), 0, "<ghp_")
+}

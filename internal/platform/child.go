@@ -13,6 +13,8 @@ const (
 	ChildInOwnGroup
 	// ChildInForeground leads a new group that is the foreground of the terminal.
 	ChildInForeground
+	// ChildWithoutTerminal leads a new session that has no terminal.
+	ChildWithoutTerminal
 	// ChildInOwnSession leads a new session, whose controlling terminal is the
 	// given one.
 	ChildInOwnSession

@@ -20,6 +20,8 @@ func startChild(program string, argv []string, o ChildOptions) (int, error) {
 		attr.Setpgid = true
 	case ChildInForeground: // by its number here
 		attr.Setpgid, attr.Foreground, attr.Ctty = true, true, int(o.Terminal.Fd())
+	case ChildWithoutTerminal:
+		attr.Setsid = true
 	case ChildInOwnSession: // by its number there
 		attr.Setsid, attr.Setctty, attr.Ctty = true, true, slices.Index(o.Files, o.Terminal)
 	}

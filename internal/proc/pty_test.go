@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 type screen struct {
 	t        *testing.T
 	keyboard *os.File
-	cmd      *exec.Cmd
+	pid      int
 
 	mu    sync.Mutex
 	shown strings.Builder
@@ -42,18 +41,22 @@ func openScreen(t *testing.T, argv ...string) *screen {
 		t.Fatal(err)
 	}
 	s := &screen{t: t, keyboard: keyboard, more: make(chan struct{}, 1)}
-	s.cmd = exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
-	s.cmd.Env = append(os.Environ(), "PS1=$ ", "TERM=xterm-256color", "HISTFILE=", "W="+wrapped(t).Path+" wrap")
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := s.cmd.Start(); err != nil {
+	program, err := exec.LookPath(argv[0])
+	if err != nil {
+		t.Skip(err)
+	}
+	s.pid, err = platform.StartChild(program, argv, platform.ChildOptions{
+		Env:   append(os.Environ(), "PS1=$ ", "TERM=xterm-256color", "HISTFILE=", "W="+strings.Join(wrapped(t), " ")),
+		Files: []*os.File{tty, tty, tty}, Place: platform.ChildInOwnSession, Terminal: tty,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	_ = tty.Close()
 	go s.collect()
 	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
+		_ = platform.SignalProcess(s.pid, platform.SigKill)
+		_, _ = platform.WaitChild(s.pid)
 		_ = keyboard.Close()
 	})
 	return s

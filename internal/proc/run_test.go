@@ -1,45 +1,13 @@
 package proc_test
 
 import (
-	"bytes"
 	"crypto/rand"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
-
-// wrapped is the command that runs a program through this package, without a terminal.
-func wrapped(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), self, append([]string{"wrap"}, args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd
-}
-
-type result struct {
-	stdout, stderr string
-	status         int
-}
-
-func outcome(t *testing.T, cmd *exec.Cmd) result {
-	t.Helper()
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
-}
 
 // TestRun: what a program gets and gives back, masked or not.
 func TestRun(t *testing.T) {
@@ -68,7 +36,7 @@ func TestRun(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := outcome(t, wrapped(t, tt.args...))
+			got := outcome(t, tt.args...)
 			if got.stdout != tt.want.stdout || got.status != tt.want.status || !strings.Contains(got.stderr, tt.want.stderr) {
 				t.Errorf("got %+v\nwant %+v", got, tt.want)
 			}
@@ -85,7 +53,7 @@ func TestNoInterpreter(t *testing.T) {
 	if err := os.WriteFile(script, []byte("echo ran\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := outcome(t, wrapped(t, "--", script)); got.status != 126 || got.stdout != "" {
+	if got := outcome(t, "--", script); got.status != 126 || got.stdout != "" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -99,10 +67,9 @@ func TestU_39_stdin(t *testing.T) {
 		if mask != "" {
 			args = append([]string{mask}, args...)
 		}
-		cmd := wrapped(t, args...)
-		cmd.Stdin = bytes.NewReader(data)
-		if got := outcome(t, cmd); got.stdout != string(data) || got.status != 0 {
-			t.Errorf("%q: %d bytes came back of %d, status %d", mask, len(got.stdout), len(data), got.status)
+		got, status := launch(t, data, wrapped(t, args...)).end()
+		if got != string(data) || status != 0 {
+			t.Errorf("%q: %d bytes came back of %d, status %d", mask, len(got), len(data), status)
 		}
 	}
 }
@@ -114,7 +81,7 @@ func TestDispositions(t *testing.T) {
 		t.Skip("no /proc: ", err)
 	}
 	for _, args := range [][]string{{}, {"mask="}} {
-		got := outcome(t, wrapped(t, append(args, "--", "grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status")...))
+		got := outcome(t, append(args, "--", "grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status")...)
 		if got.stdout != string(plain) {
 			t.Errorf("%v: %s, without: %s", args, got.stdout, plain)
 		}
@@ -142,7 +109,7 @@ func TestDescriptors(t *testing.T) {
 		t.Skip("no /proc: ", err)
 	}
 	for _, args := range [][]string{{}, {"mask="}} {
-		if got := outcome(t, wrapped(t, append(append(args, "env:S=1", "--"), script...)...)); got.stdout != string(plain) {
+		if got := outcome(t, append(append(args, "env:S=1", "--"), script...)...); got.stdout != string(plain) {
 			t.Errorf("%v: open: %q, without: %q", args, got.stdout, plain)
 		}
 	}
