@@ -40,12 +40,9 @@ func (c *console) say(format string, args ...any) error {
 
 // hidden asks for a line that is not shown. The caller destroys it.
 func (c *console) hidden(prompt string) (secret.Value, error) {
-	if _, err := io.WriteString(c.tty, printable(prompt)); err != nil {
-		return secret.Value{}, fmt.Errorf("asking on the terminal: %w", err)
-	}
 	n := 0
 	line, err := secret.Make(platform.MaxHidden, func(buf []byte) (err error) {
-		n, err = platform.ReadHidden(c.tty, buf)
+		n, err = platform.ReadHidden(c.tty, printable(prompt), buf)
 		return err
 	})
 	_, _ = io.WriteString(c.tty, "\n")

@@ -22,10 +22,10 @@ const MaxHidden = 4096
 // none. The caller closes it.
 func OpenTerminal() (*os.File, error) { return openTerminal() }
 
-// ReadHidden reads one line from a terminal, without showing it, straight into
-// buf, and returns how many bytes it has without its line end. The caller wipes
-// buf, whatever the result; ReadHidden wipes what it does not return. It prints
-// nothing, not even the line end.
+// ReadHidden hides what is typed at a terminal, shows the prompt, and reads one
+// line straight into buf: who types as soon as the prompt is there is not shown.
+// It returns how many bytes the line has without its end. The caller wipes buf, whatever the result; ReadHidden wipes what it does not return. It prints
+// nothing else, not even the line end.
 //
 // The erase, kill and end-of-file keys of the terminal work, and nothing else
 // edits. It fails with io.EOF at the end of the file, with [ErrLineTooLong], after
@@ -33,4 +33,6 @@ func OpenTerminal() (*os.File, error) { return openTerminal() }
 // [ErrInterrupted]. The modes of the terminal are as before when it returns or
 // panics, when this process is asked to end or hang up, and while it is
 // stopped. One call at a time reads a terminal.
-func ReadHidden(tty *os.File, buf []byte) (int, error) { return readHidden(tty, buf) }
+func ReadHidden(tty *os.File, prompt string, buf []byte) (int, error) {
+	return readHidden(tty, prompt, buf)
+}

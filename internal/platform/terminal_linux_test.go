@@ -99,11 +99,31 @@ func (p *terminal) readHidden(t *testing.T) <-chan hiddenResult {
 	result := make(chan hiddenResult, 1)
 	go func() {
 		buf := make([]byte, platform.MaxHidden)
-		n, err := platform.ReadHidden(p.tty, buf)
+		n, err := platform.ReadHidden(p.tty, "", buf)
 		result <- hiddenResult{string(buf[:n]), buf, err}
 	}()
 	p.await(t, true)
 	return result
+}
+
+// TestReadHiddenBeforeItAsks: whoever types as soon as the prompt shows is not shown.
+func TestReadHiddenBeforeItAsks(t *testing.T) {
+	for range 20 {
+		p := openPTY(t)
+		done := make(chan error, 1)
+		go func() {
+			_, err := platform.ReadHidden(p.tty, "ask: ", make([]byte, 10))
+			done <- err
+		}()
+		var shown [5]byte
+		_, err := io.ReadFull(p.keyboard, shown[:])
+		must(t, err)
+		if p.lflag(t)&unix.ECHO != 0 || string(shown[:]) != "ask: " {
+			t.Fatalf("the terminal shows what is typed by when it shows %q", shown)
+		}
+		p.typeKeys(t, "x\n")
+		must(t, <-done)
+	}
 }
 
 func TestReadHidden(t *testing.T) {
@@ -165,7 +185,7 @@ func TestReadHidden_nextLineIsLeft(t *testing.T) {
 	p.typeKeys(t, "one\ntwo\n")
 	first := <-result
 	buf := make([]byte, platform.MaxHidden)
-	n, err := platform.ReadHidden(p.tty, buf)
+	n, err := platform.ReadHidden(p.tty, "", buf)
 	if first.line != "one" || string(buf[:n]) != "two" || err != nil {
 		t.Errorf("got %q, then %q, %v", first.line, buf[:n], err)
 	}
@@ -183,7 +203,7 @@ func TestReadHidden_panic(t *testing.T) {
 	go func() {
 		defer func() { recovered <- recover() }()
 		debug.SetPanicOnFault(true)
-		_, _ = platform.ReadHidden(p.tty, readOnly)
+		_, _ = platform.ReadHidden(p.tty, "", readOnly)
 	}()
 	p.await(t, true)
 	p.typeKeys(t, "h")
@@ -200,7 +220,7 @@ func TestReadHidden_noTerminal(t *testing.T) {
 	must(t, err)
 	defer r.Close()
 	defer w.Close()
-	if _, err := platform.ReadHidden(r, make([]byte, 10)); err == nil {
+	if _, err := platform.ReadHidden(r, "", make([]byte, 10)); err == nil {
 		t.Error("a pipe was read as a terminal")
 	}
 }
@@ -220,7 +240,7 @@ func TestHiddenChild(t *testing.T) {
 		return
 	}
 	buf := make([]byte, platform.MaxHidden)
-	n, err := platform.ReadHidden(tty, buf)
+	n, err := platform.ReadHidden(tty, "", buf)
 	fmt.Printf("line=%q interrupted=%v\n", buf[:n], errors.Is(err, platform.ErrInterrupted))
 }
 

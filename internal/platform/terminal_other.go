@@ -6,4 +6,4 @@ import "os"
 
 func openTerminal() (*os.File, error) { return nil, ErrUnsupported }
 
-func readHidden(*os.File, []byte) (int, error) { return 0, ErrUnsupported }
+func readHidden(*os.File, string, []byte) (int, error) { return 0, ErrUnsupported }

@@ -20,13 +20,13 @@ func openTerminal() (*os.File, error) {
 	return tty, nil
 }
 
-func readHidden(tty *os.File, buf []byte) (n int, err error) {
+func readHidden(tty *os.File, prompt string, buf []byte) (n int, err error) {
 	err = withFD(tty, func(fd uintptr) error {
 		mode, err := newHiddenMode(int(fd))
 		if err != nil {
 			return err
 		}
-		n, err = mode.readLine(buf)
+		n, err = mode.readLine(prompt, buf)
 		return err
 	})
 	if err != nil {
@@ -64,7 +64,7 @@ func (m *hiddenMode) set(request uint, modes *unix.Termios) error {
 }
 
 // readLine hides, reads and shows again.
-func (m *hiddenMode) readLine(buf []byte) (n int, err error) {
+func (m *hiddenMode) readLine(prompt string, buf []byte) (n int, err error) {
 	alarm, err := newAlarm()
 	if err != nil {
 		return 0, err
@@ -80,6 +80,9 @@ func (m *hiddenMode) readLine(buf []byte) (n int, err error) {
 			clear(buf)
 		}
 	}()
+	if _, err := unix.Write(m.fd, []byte(prompt)); err != nil {
+		return 0, err
+	}
 	line := hiddenLine{buf: buf, keys: m.keys()}
 	if err := m.collect(&line, alarm); err != nil {
 		return 0, err
