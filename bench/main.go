@@ -31,7 +31,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"vault", vaultPart}, {"audit", auditPart}, {"caller", callerPart}, {"startup", startupPart}}
+	return []part{{"vault", vaultPart}, {"audit", auditPart}, {"caller", callerPart}, {"startup", startupPart}, {"run", runPart}}
 }
 
 // usageError says what is wrong with the arguments.

@@ -25,6 +25,16 @@ const (
 // startupPart measures what each command costs before it does anything, against a process that does nothing.
 func startupPart(r *report, dir string) error {
 	r.step("startup: starting programs many times")
+	return withWarder(dir, func(warder program, home string) error {
+		if err := startTimes(r, warder); err != nil {
+			return err
+		}
+		return daemonMemory(r, warder, home)
+	})
+}
+
+// withWarder builds warder, sets up an account that needs nobody, with a warm daemon, and takes it away afterwards.
+func withWarder(dir string, f func(warder program, home string) error) error {
 	exe := filepath.Join(dir, "warder")
 	build := exec.Command("go", "build", "-trimpath", "-o", exe, "./cmd/warder") //nolint:noctx // ends by itself
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -49,10 +59,7 @@ func startupPart(r *report, dir string) error {
 	if _, err := warder.output("item", "list"); err != nil { // the daemon is warm from here on
 		return err
 	}
-	if err := startTimes(r, warder); err != nil {
-		return err
-	}
-	return daemonMemory(r, warder, home)
+	return f(warder, home)
 }
 
 // program runs warder with arguments.
