@@ -170,6 +170,7 @@ func daemonStatus(ctx context.Context, env *Env) (api.Status, error) {
 	defer r.close()
 	_, err = r.call(ctx, api.OpStatus, nil, &s)
 	if errors.Is(err, frame.ErrNotRunning) {
+		r.warnStranger()
 		return api.Status{Daemon: api.DaemonStatus{Chain: []api.ChainProcess{}}}, nil
 	}
 	return s, err
@@ -273,8 +274,8 @@ func restart(ctx context.Context, env *Env, asJSON bool) error {
 		return err
 	}
 	defer release()
-	if _, err := endDaemon(ctx, r); err != nil {
-		return err
+	if _, err := endDaemon(ctx, r); err != nil && (codeOf(err) != api.Unreachable || isPlace(err)) {
+		return err // one that does not answer the fresh one gets rid of, or says what keeps it
 	}
 	started, got, err := r.launch(ctx, order{op: api.OpStart})
 	frame.DestroyAll(got)
@@ -329,7 +330,11 @@ func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 		return false, err
 	}
 	defer r.close()
-	return endDaemon(ctx, r)
+	stopped, err := endDaemon(ctx, r)
+	if err == nil && !stopped {
+		r.warnStranger()
+	}
+	return stopped, err
 }
 
 // endDaemon is stopDaemon for whoever has found out where it is.
@@ -349,7 +354,7 @@ func endDaemon(ctx context.Context, r *reach) (bool, error) {
 	defer cancel()
 	for {
 		r.close()
-		conn, err := api.Dial(limited, r.dialer)
+		conn, err := r.dial(limited)
 		if errors.Is(err, frame.ErrNotRunning) && hasEnded(pid) {
 			return true, nil
 		}
@@ -361,7 +366,7 @@ func endDaemon(ctx context.Context, r *reach) (bool, error) {
 		}
 		select {
 		case <-limited.Done():
-			return true, api.Errorf(api.Unreachable, "the daemon was asked to end and has not ended").WithHint("see what it does: warder daemon status")
+			return true, api.Errorf(api.Unreachable, "the daemon was asked to end and has not ended").WithHint(fmt.Sprintf("end it, then try again: kill -9 %d", pid))
 		case <-time.After(stopPause):
 		}
 	}

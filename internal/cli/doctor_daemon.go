@@ -48,6 +48,9 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	switch {
 	case errors.Is(err, frame.ErrNotRunning) || err == nil && !s.Daemon.Running:
 		c.ok(name, "it does not run; the next command that needs it starts it")
+		if r.stranger != nil {
+			c.limited("daemon's socket", takeBack, "%v", r.stranger)
+		}
 		checkWarnings(c, s.Warnings)
 		if err == nil && (!s.Audit.OK || s.Audit.Signed > 0) {
 			judgeLog(c, &s)
@@ -55,7 +58,7 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 		lookAtLog(c, filepath.Join(r.places.State.Path, "audit"))
 		return
 	case err != nil:
-		c.broken(name, "see what holds its place: warder daemon status", "%v", err)
+		c.broken(name, "put a fresh one in its place: warder daemon restart", "%v", err)
 		lookAtLog(c, filepath.Join(r.places.State.Path, "audit"))
 		return
 	case !s.Daemon.SameBinary:

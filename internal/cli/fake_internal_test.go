@@ -41,6 +41,7 @@ type fake struct {
 	home string
 	env  map[string]string
 	base Env
+	lock *state.Lock // the daemon's; nil while the fake serves nothing
 
 	mu    sync.Mutex
 	calls []asked
@@ -190,6 +191,7 @@ func (f *fake) serve(ops map[string]api.Op) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.claim()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	f.t.Cleanup(func() {
@@ -199,6 +201,21 @@ func (f *fake) serve(ops map[string]api.Op) {
 			f.t.Errorf("ending the fake daemon: %v", err)
 		}
 	})
+}
+
+// claim takes the daemon's lock, by which commands know that who listens is one.
+func (f *fake) claim() {
+	f.t.Helper()
+	dir, err := state.CreateDir(filepath.Join(f.home, "state"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer dir.Close()
+	if f.lock, err = dir.TryLock("daemon.lock"); err != nil {
+		f.t.Fatal(err)
+	}
+	lock := f.lock
+	f.t.Cleanup(func() { _ = lock.Release() })
 }
 
 func (f *fake) note(call *api.Call) {

@@ -170,7 +170,7 @@ func TestStopWaitsForTheOneThatWasAsked(t *testing.T) {
 	f.serve(map[string]api.Op{api.OpDaemonStop: {Call: func(ctx context.Context, _ *api.Call) (*api.Reply, error) {
 		socket := filepath.Join(f.home, "run", "warder.sock")
 		newcomer := exec.Command(os.Getenv("WARDER_TEST_BINARY"), "daemon", "run", "--home", f.home)
-		if err := errors.Join(os.Remove(socket), newcomer.Start()); err != nil {
+		if err := errors.Join(os.Remove(socket), f.lock.Release(), newcomer.Start()); err != nil {
 			return nil, err
 		}
 		t.Cleanup(func() { _ = newcomer.Process.Kill(); _ = newcomer.Wait() })

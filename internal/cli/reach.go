@@ -28,6 +28,8 @@ type reach struct {
 	dialer  frame.Dialer
 	conn    *api.Client
 
+	stranger *api.Error // who listens at the socket though no daemon runs; nil where nobody does
+
 	starting bool // this command holds the lock of those that start daemons
 	mayStart bool // a daemon, where none runs
 	mayAsk   bool // the person, for the password
@@ -264,7 +266,7 @@ func (r *reach) connect(ctx context.Context) error {
 	if r.conn != nil {
 		return nil
 	}
-	conn, err := api.Dial(ctx, r.dialer)
+	conn, err := r.dial(ctx)
 	if errors.Is(err, frame.ErrHungUp) || errors.Is(err, frame.ErrNotRunning) && !r.mayStart {
 		conn, err = dialLater(ctx, r, err)
 	}
@@ -286,7 +288,7 @@ func dialLater(ctx context.Context, r *reach, failed error) (*api.Client, error)
 		}
 		release()
 	}
-	return api.Dial(ctx, r.dialer)
+	return r.dial(ctx)
 }
 
 // unlockHere asks the person at the terminal for the password where there is

@@ -51,6 +51,9 @@ func showStatus(ctx context.Context, env *Env, asJSON bool) error {
 	if err != nil {
 		return statusFault(err)
 	}
+	if r.stranger != nil {
+		s.Warnings = append(s.Warnings, strangerText(r.stranger))
+	}
 	if asJSON {
 		err = printJSON(env.Out, s)
 	} else {

@@ -55,8 +55,8 @@ func (o *unlocking) run(ctx context.Context, env *Env) error {
 	defer r.close()
 	s, err := r.status(ctx)
 	switch {
-	case err != nil && codeOf(err) != api.Version:
-		return err
+	case err != nil && codeOf(err) != api.Version && (codeOf(err) != api.Unreachable || isPlace(err)):
+		return err // whatever else answers or does not, a fresh daemon takes its place
 	case r.install == nil:
 		return noAccount(r)
 	case s.Account.State == accountUnlocked && !o.recovery:

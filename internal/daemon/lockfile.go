@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"warder/internal/api"
@@ -21,6 +23,28 @@ const (
 	// lockPause is the wait between two tries.
 	lockPause = 20 * time.Millisecond
 )
+
+// Unclaimed reports whether no daemon runs for a state directory: nobody holds the lock that a daemon takes before it
+// listens. Whoever listens there then is none. The error is fs.ErrNotExist where there is no lock yet; any other says that
+// it can't be told, as in a sandbox. Nothing is created.
+func Unclaimed(path string) (bool, error) {
+	if _, err := os.Lstat(filepath.Join(path, lockFile)); err != nil { // taking the lock would make it
+		return false, err
+	}
+	dir, err := state.OpenDir(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = dir.Close() }()
+	lock, err := dir.TryLock(lockFile)
+	if errors.Is(err, state.ErrLocked) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, lock.Release()
+}
 
 // holder is the content of holderFile. It is a note for people: the lock itself is what counts.
 type holder struct {
@@ -52,7 +76,7 @@ type claim struct{ *Daemon }
 // not for a daemon of which hopeless says that it stays.
 func (d claim) takeLock(ctx context.Context, patience time.Duration, hopeless func() error) error {
 	end := d.clock.moment()
-	for {
+	for try := 0; ; try++ {
 		lock, err := d.state.TryLock(lockFile)
 		if err == nil {
 			d.onEnd(lock.Release)
@@ -61,8 +85,10 @@ func (d claim) takeLock(ctx context.Context, patience time.Duration, hopeless fu
 		if !errors.Is(err, state.ErrLocked) {
 			return placeError("the daemon's lock", err)
 		}
-		if err := hopeless(); err != nil {
-			return err
+		if try > 0 { // at first it may be a command that looks whether the lock is free
+			if err := hopeless(); err != nil {
+				return err
+			}
 		}
 		if d.clock.since(end) >= patience {
 			return d.stuck()

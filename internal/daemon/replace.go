@@ -31,9 +31,13 @@ type oldDaemon struct {
 }
 
 // meetOld connects to the daemon that runs while this process can still be recognised by its program, and holds no secret.
-// By hand nobody is replaced.
+// By hand nobody is replaced. Where the lock is free no daemon runs, and who listens there all the same gets no time: one
+// that says nothing would hold up each start.
 func (d claim) meetOld(ctx context.Context, s *starter) *oldDaemon {
 	if s == nil {
+		return &oldDaemon{}
+	}
+	if free, err := Unclaimed(d.state.Path()); free && err == nil {
 		return &oldDaemon{}
 	}
 	began := d.clock.moment()

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,28 @@ var ErrNotRunning = errors.New("no daemon is running")
 // process or has no room.
 var ErrHungUp = errors.New("the connection was ended before a word")
 
+// errOtherUser says that another user's process has the daemon's place.
+var errOtherUser = errors.New("it is another user's process")
+
+// PeerError says which process answered where the daemon would, and what is wrong with it.
+type PeerError struct {
+	PID int // 0 where the system does not tell it
+	Err error
+}
+
+// Error implements error.
+func (e *PeerError) Error() string { return fmt.Sprintf("pid %d: %v", e.PID, e.Err) }
+
+// Unwrap is the error itself.
+func (e *PeerError) Unwrap() error { return e.Err }
+
 // Dialer is the way to a daemon.
 type Dialer struct {
 	Path string // of the socket
 	Self Hello  // what this client says about itself
+
+	// Patience is how long the other end may take to say who it is; 0 stands for what is enough for any daemon.
+	Patience time.Duration
 
 	// AnyBuild makes do with a daemon of another build that speaks the same protocol. It is for the commands that show,
 	// stop or replace it.
@@ -36,9 +55,9 @@ type Dialer struct {
 
 // Dial connects. Before it sends the first byte it checks the folder, the socket, and that the process behind it has this
 // process's user id. Errors are of type [*Error], but for the end of ctx: Unreachable (wrapping ErrNotRunning where a
-// daemon may be started, or a [*PlaceError]), Sandboxed, or Version (wrapping a [*VersionError]).
+// daemon may be started, a [*PlaceError], or a [*PeerError]), Sandboxed, or Version (wrapping a [*VersionError]).
 func (d Dialer) Dial(ctx context.Context) (*ClientConn, error) {
-	limited, cancel := context.WithTimeout(ctx, helloTime)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(d.Patience, helloTime))
 	defer cancel()
 	conn, err := d.dial(limited)
 	if ctx.Err() != nil {
@@ -78,15 +97,17 @@ func (d Dialer) meet(ctx context.Context, nc net.Conn) (*ClientConn, error) {
 	}
 	if own := ourUID(); cred.UID != own {
 		return nil, Errorf(Unreachable, "%s is served by uid %d, not %d: nothing was sent to it", d.Path, cred.UID, own).
-			WithHint("find out which program took the daemon's place, and end it")
+			WithHint("find out which program took the daemon's place, and end it").
+			WithCause(&PeerError{PID: cred.PID, Err: errOtherUser})
 	}
 	conn, err := handshake(ctx, nc, d.Self)
 	if err != nil {
 		if isHangUp(err) {
 			err = fmt.Errorf("%w: %w", ErrHungUp, err)
 		}
-		return nil, Errorf(Unreachable, "the process at %s refuses to talk, or is not warder's daemon", d.Path).
-			WithHint("it may be at its limit of connections, or refuse this process: warder status").WithCause(err)
+		return nil, Errorf(Unreachable, "the process at %s (pid %d) refuses to talk, or is not warder's daemon", d.Path, cred.PID).
+			WithHint("it may be at its limit of connections, or refuse this process: try again, or put a fresh daemon in its place: warder daemon restart").
+			WithCause(&PeerError{PID: cred.PID, Err: err})
 	}
 	conn.pid = cred.PID
 	if err := d.fits(conn); err != nil {
@@ -150,7 +171,8 @@ func connectProblem(path string, err error) *Error {
 	case errors.Is(err, fs.ErrPermission):
 		return sandboxed(path, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &passing) && passing.Temporary():
-		return Errorf(Unreachable, "the daemon at %s does not take connections now", path).WithHint("try again in a moment").WithCause(err)
+		return Errorf(Unreachable, "the daemon at %s does not take connections now", path).WithHint("try again in a moment").
+			WithCause(&PeerError{Err: err})
 	}
 	return notRunning(path, err)
 }
