@@ -170,7 +170,7 @@ func daemonStatus(ctx context.Context, env *Env) (api.Status, error) {
 	defer r.close()
 	_, err = r.call(ctx, api.OpStatus, nil, &s)
 	if errors.Is(err, frame.ErrNotRunning) {
-		r.warnStranger()
+		warnStranger(r)
 		return api.Status{Daemon: api.DaemonStatus{Chain: []api.ChainProcess{}}}, nil
 	}
 	return s, err
@@ -332,7 +332,7 @@ func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 	defer r.close()
 	stopped, err := endDaemon(ctx, r)
 	if err == nil && !stopped {
-		r.warnStranger()
+		warnStranger(r)
 	}
 	return stopped, err
 }
@@ -354,7 +354,7 @@ func endDaemon(ctx context.Context, r *reach) (bool, error) {
 	defer cancel()
 	for {
 		r.close()
-		conn, err := r.dial(limited)
+		conn, err := dial(limited, r)
 		if errors.Is(err, frame.ErrNotRunning) && hasEnded(pid) {
 			return true, nil
 		}

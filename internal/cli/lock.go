@@ -32,7 +32,7 @@ Anybody may lock; only a person unlocks.`,
 			case errors.Is(err, frame.ErrNotRunning) && r.install == nil:
 				return noAccount(r)
 			case errors.Is(err, frame.ErrNotRunning), codeOf(err) == api.Locked:
-				r.warnStranger()
+				warnStranger(r)
 				return printAccount(env, asJSON, accountChange{State: accountLocked}, "locked already")
 			case err != nil:
 				return err

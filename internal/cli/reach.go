@@ -266,7 +266,7 @@ func (r *reach) connect(ctx context.Context) error {
 	if r.conn != nil {
 		return nil
 	}
-	conn, err := r.dial(ctx)
+	conn, err := dial(ctx, r)
 	if errors.Is(err, frame.ErrHungUp) || errors.Is(err, frame.ErrNotRunning) && !r.mayStart {
 		conn, err = dialLater(ctx, r, err)
 	}
@@ -288,7 +288,7 @@ func dialLater(ctx context.Context, r *reach, failed error) (*api.Client, error)
 		}
 		release()
 	}
-	return r.dial(ctx)
+	return dial(ctx, r)
 }
 
 // unlockHere asks the person at the terminal for the password where there is

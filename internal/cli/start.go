@@ -107,7 +107,7 @@ func lockWithin(ctx context.Context, dir *state.Dir, name string) (*state.Lock, 
 
 // startAlone starts a daemon unless one runs by now.
 func (r *reach) startAlone(ctx context.Context) (*api.Client, error) {
-	conn, err := r.dial(ctx)
+	conn, err := dial(ctx, r)
 	if !errors.Is(err, frame.ErrNotRunning) {
 		return conn, err
 	}
@@ -119,7 +119,7 @@ func (r *reach) startAlone(ctx context.Context) (*api.Client, error) {
 	if started.Locked != "" { // an operation that needs no account does not fail by it
 		warn(r.env.Err, "%v: %s", notOpened(started), started.Hint)
 	}
-	return r.dial(ctx)
+	return dial(ctx, r)
 }
 
 // noAccount is the failure of a command where nothing was set up, or where it

@@ -21,9 +21,9 @@ const strangerPatience = 250 * time.Millisecond
 // tells it from one: a daemon takes it before it listens. Such a program counts
 // as if nobody listened, so that it keeps no command from starting a daemon,
 // which takes the socket back.
-func (r *reach) dial(ctx context.Context) (*api.Client, error) {
+func dial(ctx context.Context, r *reach) (*api.Client, error) {
 	r.stranger = nil
-	free := r.unclaimed(false)
+	free := unclaimed(r, false)
 	d := r.dialer
 	if free {
 		d.Patience = strangerPatience
@@ -34,8 +34,8 @@ func (r *reach) dial(ctx context.Context) (*api.Client, error) {
 	switch {
 	case ctx.Err() != nil, err == nil && !free, err != nil && !silent && codeOf(err) != api.Version:
 		return conn, err
-	case r.unclaimed(silent):
-		r.stranger = r.strangerFault(conn, err)
+	case unclaimed(r, silent):
+		r.stranger = strangerFault(r, conn, err)
 		if conn != nil {
 			_ = conn.Close()
 		}
@@ -49,7 +49,7 @@ func (r *reach) dial(ctx context.Context) (*api.Client, error) {
 // unclaimed reports whether certainly no daemon runs. Where nothing is recorded
 // and there is no lock, a sandbox may hide the state directory and yet let the
 // socket through: that no daemon runs then is only the likelier of two things.
-func (r *reach) unclaimed(likely bool) bool {
+func unclaimed(r *reach, likely bool) bool {
 	free, err := daemon.Unclaimed(r.places.State.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r.install != nil || likely && r.blind == nil
@@ -58,7 +58,7 @@ func (r *reach) unclaimed(likely bool) bool {
 }
 
 // strangerFault is the failure of what needs the daemon and starts none.
-func (r *reach) strangerFault(conn *api.Client, err error) *api.Error {
+func strangerFault(r *reach, conn *api.Client, err error) *api.Error {
 	pid := 0
 	var peer *frame.PeerError
 	var other *frame.VersionError
@@ -90,7 +90,7 @@ const takeBack = "take the socket back: warder daemon restart"
 
 // warnStranger says who listens in the daemon's place, where a command goes on
 // without a daemon.
-func (r *reach) warnStranger() {
+func warnStranger(r *reach) {
 	if r.stranger != nil {
 		warn(r.env.Err, "%s", strangerText(r.stranger))
 	}

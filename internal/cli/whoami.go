@@ -49,7 +49,7 @@ func askWhoami(ctx context.Context, env *Env) (api.Whoami, error) {
 	who := api.Whoami{Evidence: []api.ChainProcess{}}
 	_, err = r.call(ctx, api.OpWhoami, nil, &who)
 	if errors.Is(err, frame.ErrNotRunning) {
-		r.warnStranger()
+		warnStranger(r)
 		return env.judgeSelf()
 	}
 	return who, err
