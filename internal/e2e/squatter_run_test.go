@@ -110,3 +110,22 @@ func TestAPassedOnProofServesNobody(t *testing.T) {
 	h.mustRun(t, person.Line("mv", moved, filepath.Join(run, "warder.sock")))
 	wantsShown(t, "at the daemon itself", h.prove(t, "warder item show github --reveal"), 0, value)
 }
+
+// TestUnlockPastASquatter: where no daemon runs, a program that plays one keeps
+// nobody from unlocking, and hears no password then either.
+func TestUnlockPastASquatter(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	h.mustRun(t, "warder daemon stop")
+	heard := h.squatted(t)
+
+	wantsShown(t, "status", h.door.Run(t, "warder status"), 0, `another program \(pid \d+\) listens`)
+	h.unlock(t)
+	if s := h.status(t); s.Account.State != "unlocked" || !s.Daemon.SameBinary {
+		t.Errorf("after unlocking: %+v", s)
+	}
+	text, err := os.ReadFile(heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.NewSearch(t, testkit.Canary{Name: "password", Value: []byte(h.password)}).RequireCleanBytes(t, "what the squatter heard", text)
+}
