@@ -176,6 +176,29 @@ func TestADaemonThatKeepsItsLockIsNoStranger(t *testing.T) {
 	}
 }
 
+// TestAFreshDaemonWhateverAnswers: unlock and restart start it even where
+// somebody holds the lock and does not talk. What it meets it tells itself.
+func TestAFreshDaemonWhateverAnswers(t *testing.T) {
+	for line, op := range map[string]string{"unlock": api.OpStartUnlock, "daemon restart": api.OpStart} {
+		t.Run(line, func(t *testing.T) {
+			f := newWorld(t)
+			f.setUp()
+			f.claim()
+			f.person(typed{question: "Master password: ", answer: testPassword})
+			var got []string
+			f.base.launch = func(_ context.Context, o order) (api.Started, []secret.Value, error) {
+				got = append(got, o.op)
+				return api.Started{}, nil, api.Errorf(api.Unreachable, "the daemon that runs (pid 4711) does not answer")
+			}
+			squat(t, f.home, func(net.Conn) {})
+			f.run("", strings.Fields(line)...).want(t, 5, "pid 4711")
+			if len(got) != 1 || got[0] != op {
+				t.Errorf("it started %q, want one by %s", got, op)
+			}
+		})
+	}
+}
+
 // TestAStateDirectoryOutOfSightMakesNoStranger: where the state directory is
 // hidden, whoever answers as the daemon does is the daemon.
 func TestAStateDirectoryOutOfSightMakesNoStranger(t *testing.T) {
