@@ -225,7 +225,11 @@ func (o *setup) again(ctx context.Context, r *reach, who api.Whoami) (done bool,
 		warn(r.env.Err, "no kit was written to %s: the account has one already; %s", o.kitFile, how)
 	}
 	if !o.asJSON {
-		_, err := fmt.Fprintf(r.env.Out, "already set up: account %s, %s\n", printable(s.Account.ID), accountText(&s))
+		account := "account"
+		if s.Account.ID != "" { // nobody knows the id of one that is locked
+			account += " " + printable(s.Account.ID)
+		}
+		_, err := fmt.Fprintf(r.env.Out, "already set up: %s, %s\n", account, accountText(&s))
 		return true, err
 	}
 	now := setupDone{Account: s.Account.ID, Binary: r.install.Binary, Already: true}

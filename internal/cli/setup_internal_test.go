@@ -167,3 +167,12 @@ func TestSetupAgain(t *testing.T) {
 		t.Errorf("the same program again: %+v", s)
 	}
 }
+
+// TestSetupAgainOnALockedAccount: the id of one is not known, and nothing stands where it would.
+func TestSetupAgainOnALockedAccount(t *testing.T) {
+	status := running()
+	status.Account = api.AccountStatus{State: accountLocked}
+	f := newFake(t, answers{api.OpStatus: reply(status)})
+	f.setUp()
+	f.run("", "setup").want(t, 0, "already set up: account, locked: warder unlock")
+}
