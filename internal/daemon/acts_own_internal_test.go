@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warder/internal/api"
+	"warder/internal/seal"
 	"warder/internal/vault"
 )
 
@@ -243,4 +244,44 @@ func TestTrails(t *testing.T) {
 	if m.Conflict = true; l.mine(&m) {
 		t.Error("an item that two devices changed apart is an agent's own")
 	}
+}
+
+// TestAgentImportsOverItsOwnPlainVariable: a file does not say what is a secret, so a variable that is none stays none, by the word of whoever
+// said it: an import of an agent's makes no person's word of it, nor does a person's import.
+func TestAgentImportsOverItsOwnPlainVariable(t *testing.T) {
+	s := newScene(t)
+	plain := set("shop", "test", "", "LOG")
+	plain.Set[0].Concealed = false
+	s.ok(s.do(agent(), api.OpProjectSet, plain, "info"), nil)
+	in := api.Import{File: ".env", Project: "shop", Stage: "test"}
+	for _, c := range []struct {
+		who   *client
+		value string
+	}{{agent(), "debug"}, {person(), "trace"}} {
+		var out api.Imported
+		s.ok(s.do(c.who, api.OpImport, in, "LOG="+c.value+"\n"), &out)
+		f := variableOf(s, "shop", "test", "LOG")
+		if out.Changed != 1 || f.Concealed || f.NonSecret != vault.ByAgent || stored(s, "shop", "test")["LOG"] != c.value {
+			t.Errorf("%s: %+v, now concealed %t, no secret says %q", c.value, out, f.Concealed, f.NonSecret)
+		}
+	}
+}
+
+// variableOf is a variable as it is stored, without its value.
+func variableOf(s *scene, project, stage, name string) vault.Field {
+	s.t.Helper()
+	v, err := s.account.Vault(vault.DefaultVault)
+	must(s.t, err)
+	p, err := v.Find(vault.KindProject, seal.ID{}, project)
+	must(s.t, err)
+	m, err := v.Find(vault.KindStage, p.ID, stage)
+	must(s.t, err)
+	it, err := v.Open(m.ID)
+	must(s.t, err)
+	defer it.Destroy()
+	f := variable(it, name)
+	if f == nil {
+		s.t.Fatalf("there is no %s in %s/%s", name, project, stage)
+	}
+	return vault.Field{Name: f.Name, Concealed: f.Concealed, NonSecret: f.NonSecret, Ref: f.Ref}
 }

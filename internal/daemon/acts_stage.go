@@ -70,7 +70,7 @@ func (w *stageWrite) plan() error {
 // spellings are one: it changes only the one that it wrote itself.
 func (w *stageWrite) judge(f *vault.Field, there []variableNow) {
 	if len(there) > 0 && !there[0].concealed && w.lines != nil {
-		f.Concealed, f.NonSecret = false, vault.ByPerson
+		f.Concealed, f.NonSecret = false, there[0].nonSecret // whoever's word that is, it stays theirs
 	}
 	own := len(there) == 1 && there[0].own && there[0].name == f.Name
 	switch {
@@ -124,6 +124,7 @@ func (w *stageWrite) warnOpen() {
 type variableNow struct {
 	name      string
 	concealed bool
+	nonSecret vault.By
 	hidden    bool // from the agent that asks
 	own       bool // of the agent that asks
 }
@@ -164,7 +165,7 @@ func (w *stageWrite) known() (variablesNow, error) {
 	for i, f := range it.Fields {
 		key, level := known.key(f.Name), vault.Effective(w.r.level(w.site.stage), f.Level)
 		known.by[key] = append(known.by[key], variableNow{
-			f.Name, f.Concealed, !w.r.isPerson() && !isOpen(level), owns(&w.r.lookup, makers[i]),
+			f.Name, f.Concealed, f.NonSecret, !w.r.isPerson() && !isOpen(level), owns(&w.r.lookup, makers[i]),
 		})
 	}
 	return known, nil
