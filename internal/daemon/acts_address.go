@@ -64,7 +64,7 @@ func readAddress(vaultName, text string) ([]vault.Address, error) {
 			readings[i].Vault = vaultName
 		}
 	}
-	return slices.DeleteFunc(readings, func(a vault.Address) bool { return !strings.EqualFold(a.Vault, vaultName) }), nil
+	return slices.DeleteFunc(readings, func(a vault.Address) bool { return !vault.SameName(a.Vault, vaultName) }), nil
 }
 
 // search looks for what a text means.
@@ -153,7 +153,7 @@ func fieldOf(l *lookup, f found, it *vault.Item, path string) (*vault.Field, err
 	var fields []*vault.Field
 	var names []string
 	for i := range it.Fields {
-		if field := &it.Fields[i]; !sectioned && strings.EqualFold(field.Name, name) {
+		if field := &it.Fields[i]; !sectioned && vault.SameName(field.Name, name) {
 			fields = append(fields, field)
 			names = append(names, addressed{f, pathOf(field)}.name())
 		}

@@ -80,7 +80,7 @@ func (e *itemEdit) rename() error {
 	if err := vault.CheckName("item name", e.in.Rename); err != nil {
 		return err
 	}
-	if !strings.EqualFold(e.in.Rename, e.it.Name) {
+	if !vault.SameName(e.in.Rename, e.it.Name) {
 		if err := wantFree(e.r, e.found.vault, e.in.Rename); err != nil {
 			return err
 		}

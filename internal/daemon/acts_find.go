@@ -103,7 +103,7 @@ func whereListed(what string) string {
 func (l *lookup) vaults(name string) ([]*vault.Vault, error) {
 	var list []*vault.Vault
 	for _, v := range l.account.Vaults() {
-		if name == "" || strings.EqualFold(v.Name(), name) {
+		if name == "" || vault.SameName(v.Name(), name) {
 			list = append(list, v)
 		}
 	}
@@ -116,7 +116,7 @@ func (l *lookup) vaults(name string) ([]*vault.Vault, error) {
 }
 
 func defaultLast(v *vault.Vault) int {
-	if strings.EqualFold(v.Name(), vault.DefaultVault) {
+	if vault.SameName(v.Name(), vault.DefaultVault) {
 		return 1
 	}
 	return 0

@@ -79,7 +79,7 @@ func exists(what string) error {
 func wantFree(r *request, v *vault.Vault, name string) error {
 	if !r.isPerson() {
 		for _, m := range v.List(vault.KindItem) {
-			if !m.Trashed.IsZero() && strings.EqualFold(m.Name, name) && !r.mine(&m) {
+			if !m.Trashed.IsZero() && vault.SameName(m.Name, name) && !r.mine(&m) {
 				return exists("an item")
 			}
 		}

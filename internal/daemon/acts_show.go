@@ -269,11 +269,11 @@ func findRemoved(r *request, vaultName, text string) (found, error) {
 	}
 	wanted := readings[0] // the one as an item
 	for _, v := range r.account.Vaults() {
-		if wanted.Vault != "" && !strings.EqualFold(v.Name(), wanted.Vault) {
+		if wanted.Vault != "" && !vault.SameName(v.Name(), wanted.Vault) {
 			continue
 		}
 		for _, m := range v.List(vault.KindItem) {
-			match := !m.Trashed.IsZero() && strings.EqualFold(m.Name, wanted.Item) && (r.isPerson() || r.mine(&m))
+			match := !m.Trashed.IsZero() && vault.SameName(m.Name, wanted.Item) && (r.isPerson() || r.mine(&m))
 			if match && (f.vault == nil || m.Trashed.After(f.Trashed)) {
 				f = found{v, m}
 			}

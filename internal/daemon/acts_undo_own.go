@@ -3,7 +3,6 @@ package daemon
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"warder/internal/api"
 	"warder/internal/seal"
@@ -12,7 +11,7 @@ import (
 
 // wantName refuses to bring back a name that something else has by now.
 func (u *undo) wantName(v *vault.Vault, m, earlier *vault.Meta) error {
-	if !earlier.Trashed.IsZero() || m.Trashed.IsZero() && strings.EqualFold(m.Name, earlier.Name) {
+	if !earlier.Trashed.IsZero() || m.Trashed.IsZero() && vault.SameName(m.Name, earlier.Name) {
 		return nil
 	}
 	if m.Kind == vault.KindItem && !u.r.isPerson() {

@@ -347,7 +347,7 @@ func (a *Account) Vault(name string) (*Vault, error) {
 		return nil, ErrLocked
 	}
 	for _, v := range a.Vaults() {
-		if foldName(v.Name()) == foldName(name) {
+		if FoldName(v.Name()) == FoldName(name) {
 			return v, nil
 		}
 	}

@@ -15,9 +15,6 @@ type Folder = folder
 // Wrap puts something between the vault and its folders.
 func (c *Config) Wrap(f func(path string, f Folder) Folder) { c.wrap = f }
 
-// FoldName is the form under which names are unique.
-func FoldName(name string) string { return foldName(name) }
-
 // Listed lists the files of the account directory that what is in force names.
 func Listed(a *Account) []string {
 	list := []string{"format", "keysets/" + keysetName(a.c.keyset)}

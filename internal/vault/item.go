@@ -170,9 +170,9 @@ type Item struct {
 
 // Field finds a field by its name and section without regard to case, or nil.
 func (it *Item) Field(section, name string) *Field {
-	s, n := foldName(section), foldName(name)
+	s, n := FoldName(section), FoldName(name)
 	for i := range it.Fields {
-		if f := &it.Fields[i]; foldName(f.Section) == s && foldName(f.Name) == n {
+		if f := &it.Fields[i]; FoldName(f.Section) == s && FoldName(f.Name) == n {
 			return f
 		}
 	}
@@ -245,7 +245,7 @@ func (it *Item) check() error {
 		if err := f.check(); err != nil {
 			return fmt.Errorf("%s %q: %w", it.Kind, it.Name, err)
 		}
-		key := [2]string{foldName(f.Section), foldName(f.Name)}
+		key := [2]string{FoldName(f.Section), FoldName(f.Name)}
 		if it.Kind == KindStage {
 			key = [2]string{"", f.Name} // variables differ by case
 		}

@@ -59,5 +59,20 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// foldName is the form under which names are unique.
-func foldName(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
+// FoldName is the form under which names are unique. Whoever compares names compares these: two names that another fold takes for
+// two may be one here, as with the dotless i, and then a check by the other fold is passed by.
+func FoldName(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
+
+// SameName says whether two names are one.
+func SameName(a, b string) bool { return FoldName(a) == FoldName(b) }
+
+// PlainLetters is a text without accents and with plain letters for wide, small and styled ones, as Windows reads what has to fit into
+// a code page.
+func PlainLetters(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Mn, c) {
+			return -1
+		}
+		return c
+	}, norm.NFKD.String(text))
+}

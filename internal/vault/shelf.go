@@ -77,7 +77,7 @@ func (s *shelf) name() string {
 
 // nameKey is the form in which names are unique: by kind, and for stages by project.
 func nameKey(kind Kind, project seal.ID, name string) string {
-	return string(kind) + "/" + project.String() + "/" + foldName(name)
+	return string(kind) + "/" + project.String() + "/" + FoldName(name)
 }
 
 func (m *Meta) nameKey() string { return nameKey(m.Kind, m.Project, m.Name) }

@@ -134,7 +134,7 @@ func (a *Account) CreateVault(name string) (*Vault, error) {
 // vaultNameTaken says whether a vault other than the given one has the name.
 func vaultNameTaken(c *core, but seal.ID, name string) bool {
 	for id, s := range c.vaults {
-		if id != but && foldName(s.name()) == foldName(name) {
+		if id != but && FoldName(s.name()) == FoldName(name) {
 			return true
 		}
 	}
