@@ -29,14 +29,14 @@ func planItemEdit(r *request) (*act, error) {
 	}
 	e := &itemEdit{r: r, in: &in, found: f, it: it, before: it.Meta}
 	if err := e.prepare(); err != nil {
-		it.Destroy()
+		e.close()
 		return nil, err
 	}
 	return &act{
 		needs: e.needs,
 		text:  fmt.Sprintf("change the item %s/%s: %s", f.vault.Name(), f.Name, strings.Join(e.says, ", ")),
 		run:   func(context.Context) (*api.Reply, error) { return changedItem(r, e.it.Name, f, e.warnings(), e.run) },
-		close: it.Destroy,
+		close: e.close,
 	}, nil
 }
 
@@ -48,6 +48,7 @@ type itemEdit struct {
 	found  found
 	it     *vault.Item
 	before vault.Meta
+	along  *following // what goes along with a new name; nil if nothing does
 	needs  []need
 	says   []string // what it does, for the person who is asked
 }
@@ -88,9 +89,23 @@ func (e *itemEdit) rename() error {
 	if unsafeFor(&e.r.lookup, e.in.Rename) {
 		e.needs = append(e.needs, toSetCodeName)
 	}
-	e.it.Name = e.in.Rename
 	e.say("call it %s", e.in.Rename)
+	if e.r.isPerson() && !vault.SameName(e.in.Rename, e.it.Name) {
+		var err error
+		if e.along, err = follow(e.r, e.found, e.in.Rename); err != nil {
+			return err
+		}
+		if e.along.count > 0 {
+			e.say("and let %d references to it follow", e.along.count)
+		}
+	}
+	e.it.Name = e.in.Rename
 	return nil
+}
+
+func (e *itemEdit) close() {
+	e.it.Destroy()
+	e.along.destroy()
 }
 
 // fields removes and adds fields; the values follow when it runs.
@@ -247,7 +262,7 @@ func changedItem(r *request, name string, f found, warnings []string, change fun
 // warnings are what is weak about the new values, and that agents can use them: an agent may have made the item and chosen its
 // level.
 func (e *itemEdit) warnings() []string {
-	var warnings []string
+	warnings := e.along.warnings(e.before.Name, e.it.Name)
 	for i, s := range e.in.Set {
 		if text := weakness(s.Name, e.r.values[i], s.Concealed); text != "" {
 			warnings = append(warnings, text)
@@ -281,7 +296,7 @@ func (e *itemEdit) run() error {
 	if e.in.Level != nil {
 		e.r.facts["level"] = e.it.Level.String()
 	}
-	return e.found.vault.Save(e.it)
+	return e.found.vault.Save(e.along.items(e.it)...)
 }
 
 // planItemRemove puts an item into the trash.

@@ -74,14 +74,14 @@ func exists(what string) error {
 	return api.Errorf(api.Exists, "there is %s of that name already", what)
 }
 
-// wantFree refuses an item's name that is taken. For an agent the names in the trash are taken as well: a reference of a
+// wantFree refuses an item's name that is taken. For an agent the names that others used are taken as well: a reference of a
 // person's to what was there must not come to mean what an agent puts in its place.
 func wantFree(r *request, v *vault.Vault, name string) error {
 	if !r.isPerson() {
-		for _, m := range v.List(vault.KindItem) {
-			if !m.Trashed.IsZero() && vault.SameName(m.Name, name) && !r.mine(&m) {
-				return exists("an item")
-			}
+		if taken, err := spokenFor(r, v, name); err != nil {
+			return err
+		} else if taken {
+			return exists("an item")
 		}
 	}
 	_, err := v.Find(vault.KindItem, seal.ID{}, name)

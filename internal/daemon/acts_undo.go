@@ -17,12 +17,14 @@ func planUndo(r *request) (*act, error) {
 	}
 	u := &undo{r: r, tag: in.Tag}
 	if err := u.collect(); err != nil {
+		u.close()
 		return nil, err
 	}
 	return &act{
 		needs: u.needs,
 		text:  fmt.Sprintf("take back the act %s: %s", in.Tag, strings.Join(u.says, ", ")),
 		run:   func(context.Context) (*api.Reply, error) { return u.run() },
+		close: u.close,
 	}, nil
 }
 
@@ -39,6 +41,15 @@ type undo struct {
 type undoIn struct {
 	vault *vault.Vault
 	list  []vault.Reversal
+	along []*vault.Item // stages that were changed since, and whose references follow an item back to its name
+}
+
+func (u *undo) close() {
+	for _, in := range u.in {
+		for _, it := range in.along {
+			it.Destroy()
+		}
+	}
 }
 
 // collect finds what the act did. An agent takes back what it did itself; of all else there is nothing for it to find.
@@ -92,9 +103,37 @@ func (u *undo) collectIn(v *vault.Vault) error {
 		after = append(after, *earlier)
 		u.says = append(u.says, fmt.Sprintf("%s %s/%s", m.Kind, v.Name(), m.Name))
 	}
-	u.in = append(u.in, undoIn{v, list})
+	u.in = append(u.in, undoIn{vault: v, list: list})
+	if err := u.follow(&u.in[len(u.in)-1]); err != nil {
+		return err
+	}
 	if u.raises(now, after) {
 		u.needs = append(u.needs, toRaise)
+	}
+	return nil
+}
+
+// follow takes references along to the name that a person's undo gives back to an item. A stage that the act itself changed goes back to
+// what it said.
+func (u *undo) follow(in *undoIn) error {
+	if !u.r.isPerson() {
+		return nil
+	}
+	var skip []vault.Meta
+	for i := range in.list {
+		skip = append(skip, in.list[i].Now)
+	}
+	for i := range in.list {
+		now, earlier := &in.list[i].Now, &in.list[i].Before
+		if now.Kind != vault.KindItem || vault.SameName(now.Name, earlier.Name) {
+			continue
+		}
+		along, err := follow(u.r, found{in.vault, *now}, earlier.Name, skip...)
+		if err != nil {
+			return err
+		}
+		in.along = append(in.along, along.stages...)
+		skip = append(skip, along.metas()...)
 	}
 	return nil
 }
@@ -158,7 +197,7 @@ func bares(v *vault.Vault, m, earlier *vault.Meta) (bool, error) {
 func (u *undo) run() (*api.Reply, error) {
 	count := 0
 	for _, in := range u.in {
-		if err := vault.Reverse(in.vault, in.list, u.r.origin()); err != nil {
+		if err := vault.Reverse(in.vault, in.list, u.r.origin(), in.along...); err != nil {
 			return nil, err
 		}
 		count += len(in.list)

@@ -98,6 +98,7 @@ func undoes(r *request, history []vault.Meta) (works string, why func(tag string
 	}
 	last := history[0].Origin.Tag
 	u := &undo{r: r, tag: last}
+	defer u.close()
 	reason := ""
 	var told *api.Error
 	switch err := u.collect(); {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"fmt"
+	"slices"
 
 	"warder/internal/seal"
 )
@@ -52,8 +53,9 @@ func Reversals(v *Vault, tag string) ([]Reversal, error) {
 	return reversals, nil
 }
 
-// Reverse does what Reversals said, all of it or none. An item that was changed since is ErrChanged.
-func Reverse(v *Vault, list []Reversal, o Origin) error {
+// Reverse does what Reversals said, all of it or none, and saves what has to go along with that in the same act. An item that was changed
+// since is ErrChanged.
+func Reverse(v *Vault, list []Reversal, o Origin, along ...*Item) error {
 	var items []*Item
 	defer func() {
 		for _, it := range items {
@@ -68,7 +70,7 @@ func Reverse(v *Vault, list []Reversal, o Origin) error {
 		it.link.rev, it.Origin = list[i].Now.link.rev, o
 		items = append(items, it)
 	}
-	return v.Save(items...)
+	return v.Save(slices.Concat(items, along)...)
 }
 
 func openReversal(v *Vault, r *Reversal) (*Item, error) {
