@@ -74,7 +74,9 @@ type Finding struct {
 // AuditStatus is what is known of the log without reading it.
 type AuditStatus struct {
 	Seq uint64 `json:"seq"`
-	OK  bool   `json:"ok"` // nothing is known to be wrong with it, and it can be written
+	// First is the oldest record that is kept: those before it were dropped. 0 is none.
+	First uint64 `json:"first,omitempty"`
+	OK    bool   `json:"ok"` // nothing is known to be wrong with it, and it can be written
 	// FirstBad is what was found wrong, by this daemon or an earlier one, until it is declared. Only verifying finds all.
 	FirstBad *AuditBad `json:"first_bad,omitempty"`
 	Fault    string    `json:"fault,omitempty"` // why nothing can be recorded, so that nothing is lent
@@ -193,6 +195,7 @@ type AuditRecord = json.RawMessage
 type AuditReport struct {
 	OK       bool            `json:"ok"`
 	Events   uint64          `json:"events"`
+	First    uint64          `json:"first,omitempty"` // as in AuditStatus
 	Segments int             `json:"segments"`
 	Full     bool            `json:"full"`             // each record was proved with the account's key
 	Proved   uint64          `json:"proved,omitempty"` // from this record on it was; 0: the account is locked

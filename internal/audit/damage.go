@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"warder/internal/state"
@@ -48,12 +49,36 @@ func (l Witness) BeginAnew(signed uint64) error {
 	})
 }
 
-// Glance returns the Damage and Signed that a writer of the log in dir would begin
-// with, as far as the disk tells them, and nothing else. It needs no lock, reads no
-// key and is for where no writer runs; Verify knows more.
+// Keep sets how much the log keeps, as Options at Open do. It counts from the next
+// record on; what is too much by then goes with the next rotation.
+func (l Witness) Keep(maxSize int64, generations int) {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	l.w.opt.MaxSize, l.w.opt.Generations = maxSize, generations
+	l.w.opt = withDefaults(l.w.opt)
+}
+
+// Glance returns the Damage, Signed and First that a writer of the log in dir would
+// begin with, as far as the disk tells them, and nothing else. It needs no lock,
+// uses no key and is for where no writer runs; Verify knows more. It fails where a
+// writer could not open the log: also for the key file, which it opens alone.
 func Glance(dir *state.Dir) (Status, error) {
+	segs, err := segments(dir)
+	if err != nil {
+		return Status{}, err
+	}
 	on, err := toldOnDisk(dir, maxSeq)
-	return Status{Damage: on.Found, Signed: on.Signed}, err
+	s := Status{Damage: on.Found, Signed: on.Signed}
+	if len(segs) > 0 {
+		s.First = segs[0].first
+	}
+	if err != nil {
+		return s, err
+	}
+	if _, err := fileSize(dir, keyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err // one that is missing or damaged stops no writer
+	}
+	return s, nil
 }
 
 // known is what the writer knows of the log beside its records.

@@ -73,6 +73,7 @@ type Status struct {
 	// Signed is the record up to which the account had signed a log that was taken
 	// away, if this one began anew and nobody has declared that; else 0.
 	Signed  uint64
+	First   uint64 // the oldest record that is kept; 1 if none was dropped
 	Segment uint64 // the first record of the current segment; another one after a rotation
 	Lost    uint64 // events that Note could not record
 }
@@ -222,6 +223,7 @@ func (l *Log) onDisk(f func(*writer) error) error {
 	l.status.Seq, l.status.Head = l.w.tip.state.Seq, l.w.tip.state.Head
 	l.status.Stopped, l.status.Rotation, l.status.Failing = l.w.stopped, l.w.rotation, l.w.failing
 	l.status.Damage, l.status.Signed, l.status.Segment = l.w.damage, l.w.anew, l.w.tip.first
+	l.status.First = l.w.tip.oldest
 	if !l.closed {
 		close(l.changed)
 		l.changed = make(chan struct{})

@@ -79,6 +79,9 @@ func printReport(env *Env, report *api.AuditReport) error {
 	if !report.OK {
 		word = env.paint(red, "broken")
 	}
+	if report.First > 1 {
+		proof += "; " + dropped(report.First)
+	}
 	_, err := fmt.Fprintf(env.Out, "%s: %d events in %s, %s\n", word, report.Events, plural(report.Segments, "segment"), proof)
 	return err
 }

@@ -189,6 +189,9 @@ func auditText(a *api.AuditStatus) string {
 	if a.Seq > 0 {
 		parts = append(parts, fmt.Sprintf("%d events", a.Seq))
 	}
+	if a.First > 1 {
+		parts = append(parts, dropped(a.First))
+	}
 	if bad := a.FirstBad; bad != nil {
 		parts = append(parts, fmt.Sprintf("damaged at seq %d (%s: %s)", bad.Seq, bad.Cause, bad.Text))
 	}
@@ -203,6 +206,11 @@ func auditText(a *api.AuditStatus) string {
 		parts = append(parts, "verified at "+a.Checked)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// dropped says how many records a log has no more that begins with a record.
+func dropped(first uint64) string {
+	return fmt.Sprintf("the oldest %d dropped for their size (kept from seq %d on)", first-1, first)
 }
 
 // begunAnew says that the log is not the account's first.

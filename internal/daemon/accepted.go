@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -33,7 +34,7 @@ const (
 // these takes away from an older one: so it can't be brought back.
 const (
 	eventPolicyAccepted  = "policy.accepted"  // by whom; what was in the files
-	eventPolicyTightened = "policy.tightened" // a file is stricter than what was accepted of it
+	eventPolicyTightened = "policy.tightened" // a file is stricter than what was in force
 	eventPolicyRejected  = "policy.rejected"  // the stored acceptance does not count
 )
 
@@ -42,7 +43,7 @@ type acceptance struct {
 	Version  int               `json:"version"`
 	Seq      uint64            `json:"seq"`                // of a record of the audit log: nothing later is in here
 	Head     string            `json:"head"`               // the hash of that record's line; zeros before the first
-	Settings map[string]string `json:"settings,omitempty"` // options that are wider than the default
+	Settings map[string]string `json:"settings,omitempty"` // what is in force of an option, where that is not the default
 	Agents   []agentRow        `json:"agents,omitempty"`   // which were seen, and stay whatever becomes of the plain file
 
 	verified bool // by the account's key: else it is only what the file claims
@@ -65,11 +66,20 @@ type acceptor struct{ *Daemon }
 func (d acceptor) open(a *vault.Account) {
 	d.wishing.Lock()
 	defer d.wishing.Unlock()
-	if !d.keep.unattended {
+	if d.keep.unattended {
+		d.accepted = acceptance{}
+	} else {
 		d.take(a)
 	}
 	wishes(d).loadSettings()
 	d.keep.allow(d.policy.idle, d.policy.max)
+}
+
+// claim takes what the stored acceptance claims, before the log is opened: a restart must not make it keep less than is in force.
+func (d acceptor) claim() {
+	if stored, err := readAccepted(d.state); err == nil {
+		d.accepted = stored.acceptance
+	}
 }
 
 // take reads the stored acceptance. With the account's key it is verified; one that does not hold is recorded, told, and taken
@@ -79,23 +89,31 @@ func (d acceptor) take(a *vault.Account) {
 	found := stored.acceptance
 	missing := errors.Is(err, fs.ErrNotExist)
 	if a == nil {
-		if err == nil {
-			d.accepted = found
+		if err != nil {
+			d.accepted = d.fromLog()
+			return
 		}
+		for rec := range d.since(found.Seq) { // it never widens, so it takes no key
+			if rec.Event == eventPolicyTightened {
+				_ = found.tighten(rec.Data)
+			}
+		}
+		d.accepted = found
 		return
 	}
 	switch {
 	case missing:
-		found, err = acceptance{}, nil
+		found, err = d.fromLog(), nil
 	case err == nil:
 		err = d.verify(a, &found, stored)
 	}
 	if err != nil {
 		d.warn("what was accepted of the user's files (%s) does not count: %v", filepath.Join(d.opt.State, acceptedFile), err)
 		if errors.Is(err, errNewer) || d.held.Load() != nil {
+			d.accepted.noWider()
 			return // the file stays for who can tell more of it
 		}
-		found = acceptance{}
+		found = d.fromLog()
 		d.audit.Note(context.Background(), audit.Record{Event: eventPolicyRejected, Reason: err.Error()})
 	}
 	found.verified = true
@@ -105,7 +123,7 @@ func (d acceptor) take(a *vault.Account) {
 		wishes(d).storeAgents()
 		wishes(d).applyTables()
 	}
-	if !missing || d.hasAny() {
+	if end, _ := d.audit.Head(); !missing || d.hasAny() || end > maxBehind { // so that the log need not be read again
 		d.save(a)
 	}
 }
@@ -197,32 +215,86 @@ func (d acceptor) bringUpToDate(found *acceptance) error {
 	return nil
 }
 
-// tightened is the data of such a record: what is left of what was accepted for some options, "" being nothing.
+// tightened is the data of such a record: what is in force of some options from then on, "" being the default.
 type tightened struct {
 	Settings map[string]string `json:"settings"`
 }
 
-// tighten takes from an acceptance what a record says was given up since. It never widens.
+// inForce is what an option can be without asking a person.
+func (a *acceptance) inForce(w widening) amount { return w.parse(a.Settings[w.name]) }
+
+// put makes a text what is in force of an option.
+func (a *acceptance) put(w widening, text string) {
+	if w.parse(text).value == w.parse("").value {
+		delete(a.Settings, w.name)
+		return
+	}
+	if a.Settings == nil {
+		a.Settings = map[string]string{}
+	}
+	a.Settings[w.name] = text
+}
+
+// tighten takes from what is in force what a record says was given up since. It never widens.
 func (a *acceptance) tighten(data json.RawMessage) error {
 	var t tightened
 	if json.Unmarshal(data, &t) != nil {
 		return errOutdated
 	}
 	for _, w := range widenings() {
-		text, isNamed := t.Settings[w.name]
-		before, isAccepted := a.Settings[w.name]
-		switch {
-		case !isNamed || !isAccepted:
-		case text == "":
-			delete(a.Settings, w.name)
-		case w.parse(text).Value < w.parse(before).Value:
-			a.Settings[w.name] = text
+		if text, isNamed := t.Settings[w.name]; isNamed && w.isWider(a.inForce(w), w.parse(text)) {
+			a.put(w, text)
 		}
 	}
 	return nil
 }
 
-// forget gives up what was accepted and is not wanted any more. It is recorded first, which is all that is needed while the
+// noWider leaves of what is in force only what is tighter than the default.
+func (a *acceptance) noWider() {
+	for _, w := range widenings() {
+		if w.isWider(a.inForce(w), w.parse("")) {
+			delete(a.Settings, w.name)
+		}
+	}
+}
+
+// fromLog is what the log tells to be in force, for where no stored acceptance does: what a person has tightened does not end
+// with a file that was taken away. Its records prove nobody's presence, so nothing in it is wider than the default.
+func (d acceptor) fromLog() (a acceptance) {
+	for rec := range d.since(0) {
+		switch rec.Event {
+		case eventPolicyAccepted:
+			var accepted tightened
+			_ = json.Unmarshal(rec.Data, &accepted)
+			for _, w := range widenings() {
+				if text, isNamed := accepted.Settings[w.name]; isNamed {
+					a.put(w, text)
+				}
+			}
+		case eventPolicyTightened:
+			_ = a.tighten(rec.Data)
+		case eventPolicyRejected:
+			a.noWider()
+		}
+	}
+	a.noWider()
+	return a
+}
+
+// since are the records after a number that are there now. What is missing or damaged among them tells nothing.
+func (d acceptor) since(seq uint64) iter.Seq[audit.Record] {
+	return func(yield func(audit.Record) bool) {
+		now, cancel := context.WithCancel(context.Background())
+		cancel() // nothing is waited for, also where the end is missing
+		for rec, err := range d.audit.Follow(now, seq) {
+			if err == nil && !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// forget gives up what was in force and is not wanted any more. It is recorded first, which is all that is needed while the
 // account is locked. What can't be recorded is tried again with the next reading; the stricter file counts in any case.
 func (d acceptor) forget(tighter map[string]string) {
 	if d.audit == nil || d.keep == nil {

@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,12 +14,11 @@ import (
 	"pgregory.net/rapid"
 
 	"warder/internal/audit"
-	"warder/internal/state"
 	"warder/internal/vault"
 )
 
 // TestTheTighterCounts plays what users, persons and daemons do in any order, and wants of each option that what counts is the
-// tighter of what the file has and what was accepted (at least the default), and that what was given up once does not come back.
+// tighter of what the file has and what is in force: the default, what a person accepted, or what was tighter in the file since.
 func TestTheTighterCounts(t *testing.T) {
 	s := newAsking(t)
 	account := s.account
@@ -26,14 +27,15 @@ func TestTheTighterCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(s.t, os.WriteFile(filepath.Join(s.config(), configFile), nil, 0o600))
-		m := &model{s: s, wanted: map[string]time.Duration{}, accepted: map[string]time.Duration{}}
+		m := &model{s: s}
+		m.begin()
 		m.daemon(account)
 		t.Repeat(map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
-				m.wanted = map[string]time.Duration{}
+				m.wanted = map[string]int64{}
 				for _, w := range widenings() {
-					if rapid.Bool().Draw(t, w.name) {
-						m.wanted[w.name] = time.Duration(rapid.IntRange(5, 20).Draw(t, "hours")) * time.Hour
+					if rapid.Bool().Draw(t, w.name) { // on either side of the default
+						m.wanted[w.name] = w.parse("").value * rapid.Int64Range(1, 6).Draw(t, "thirds") / 3
 					}
 				}
 				m.write()
@@ -72,7 +74,8 @@ func TestAnAcceptanceKeepsUpWithTheLog(t *testing.T) {
 // TestTicksBesideAcceptance reads files, asks for the status and accepts at once.
 func TestTicksBesideAcceptance(t *testing.T) {
 	s := newAsking(t)
-	m := &model{s: s, open: true, wanted: map[string]time.Duration{}, accepted: map[string]time.Duration{}}
+	m := &model{s: s, open: true}
+	m.begin()
 	var beside sync.WaitGroup
 	for range 2 {
 		beside.Go(func() {
@@ -84,7 +87,7 @@ func TestTicksBesideAcceptance(t *testing.T) {
 		})
 	}
 	for hours := range 10 {
-		m.wanted["lock.idle"] = time.Duration(hours+9) * time.Hour
+		m.wanted["lock.idle"] = int64(time.Duration(hours+9) * time.Hour)
 		m.write()
 		m.accept()
 	}
@@ -94,9 +97,20 @@ func TestTicksBesideAcceptance(t *testing.T) {
 
 // model is what ought to count.
 type model struct {
-	s                *asking
-	open             bool
-	wanted, accepted map[string]time.Duration
+	s               *asking
+	open            bool
+	wanted, inForce map[string]int64 // by option
+}
+
+// begin is before anything was wanted, whatever the log tells of an earlier model.
+func (m *model) begin() {
+	m.wanted, m.inForce = map[string]int64{}, map[string]int64{}
+	texts := map[string]string{}
+	for _, w := range widenings() {
+		m.inForce[w.name], texts[w.name] = w.parse("").value, w.parse("").text
+	}
+	_, err := m.s.log.Append(m.s.t.Context(), audit.Record{Event: eventPolicyAccepted, Data: dataOf(tightened{texts})})
+	must(m.s.t, err)
 }
 
 // daemon is a next daemon, with the account that is open already.
@@ -110,22 +124,38 @@ func (m *model) daemon(account *vault.Account) {
 }
 
 func (m *model) write() {
-	text := "[lock]\n"
-	for name, d := range m.wanted {
-		text += fmt.Sprintf("%s = %q\n", name[len("lock."):], d)
+	text := ""
+	for _, w := range widenings() {
+		value, isWanted := m.wanted[w.name]
+		if !isWanted {
+			continue
+		}
+		said := strconv.FormatInt(value, 10)
+		if strings.HasPrefix(w.name, "lock.") {
+			said = strconv.Quote(time.Duration(value).String())
+		}
+		text += w.name + " = " + said + "\n"
 	}
 	m.s.write(configFile, text)
-	for name, least := range m.standard() {
-		if have, found := m.accepted[name]; found {
-			wanted, isWanted := m.wanted[name]
-			switch {
-			case !isWanted || wanted <= least:
-				delete(m.accepted, name)
-			case wanted < have:
-				m.accepted[name] = wanted
-			}
-		}
+	for _, w := range widenings() {
+		m.inForce[w.name] = tightest(w, m.inForce[w.name], m.wants(w))
 	}
+}
+
+// tightest is the value that lets least happen.
+func tightest(w widening, values ...int64) int64 {
+	if w.lessWidens {
+		return slices.Max(values)
+	}
+	return slices.Min(values)
+}
+
+// wants is what the file has for an option.
+func (m *model) wants(w widening) int64 {
+	if value, isWanted := m.wanted[w.name]; isWanted {
+		return value
+	}
+	return w.parse("").value
 }
 
 // accept is what a person does whose presence was proved.
@@ -142,41 +172,26 @@ func (m *model) accept() {
 	r := &request{acts: m.s.acts, lookup: lookup{who: person().id, account: w.keep.account}, facts: map[string]any{}}
 	_, err := w.accept(m.s.t.Context(), r, w.shown(list))
 	must(m.s.t, err)
-	for name, least := range m.standard() {
-		if wanted := m.wanted[name]; wanted > max(least, m.accepted[name]) {
-			m.accepted[name] = wanted
-		}
-	}
-}
-
-func (m *model) standard() map[string]time.Duration {
-	s, _, err := state.LoadSettings(nil, "", func(string) string { return "" }, nil)
-	must(m.s.t, err)
-	all := map[string]time.Duration{}
 	for _, w := range widenings() {
-		all[w.name] = w.of(&s).Value
+		m.inForce[w.name] = m.wants(w)
 	}
-	return all
 }
 
 func (m *model) check(t *rapid.T) {
 	waits := 0
+	var want settings
 	for _, w := range widenings() {
-		standard := m.standard()[w.name]
-		wanted, isWanted := m.wanted[w.name]
-		if !isWanted {
-			wanted = standard
-		}
-		limit := max(standard, m.accepted[w.name])
-		if wanted > limit {
+		counts := tightest(w, m.wants(w), m.inForce[w.name])
+		if counts != m.wants(w) {
 			waits++
 		}
 		if !m.open {
-			limit = standard
+			counts = tightest(w, counts, w.parse("").value)
 		}
-		if got := *w.counts(&m.s.d.policy); got != min(wanted, limit) {
-			t.Fatalf("%s is %s: wanted %s, accepted %s, open %t", w.name, got, wanted, m.accepted[w.name], m.open)
-		}
+		w.count(&want, counts)
+	}
+	if m.s.d.policy != want {
+		t.Fatalf("%+v counts, want %+v: wanted %v, in force %v, open %t", m.s.d.policy, want, m.wanted, m.inForce, m.open)
 	}
 	if got := m.s.waits(); got != waits {
 		t.Fatalf("%d wait, want %d", got, waits)

@@ -168,14 +168,17 @@ func (d accepting) accept(ctx context.Context, r *request, shown string) (*api.R
 	if _, err := d.audit.Append(ctx, rec); err != nil {
 		return nil, notStored(err, "it could not be recorded, so nothing was accepted")
 	}
-	all := map[string]string{}
-	maps.Copy(all, d.accepted.Settings)
-	maps.Copy(all, settings)
-	seq, err := acceptor(d).store(r.account, all, agents.kept)
+	next := acceptance{Settings: maps.Clone(d.accepted.Settings), verified: true}
+	for _, w := range widenings() {
+		if text, isNamed := settings[w.name]; isNamed {
+			next.put(w, text)
+		}
+	}
+	next.Seq, err = acceptor(d).store(r.account, next.Settings, agents.kept)
 	if err != nil {
 		return nil, notStored(err, "it could not be stored, so nothing was accepted")
 	}
-	d.accepted, d.agents = acceptance{Seq: seq, Settings: all, verified: true}, agents
+	d.accepted, d.agents = next, agents
 	wishes(d).storeAgents()
 	wishes(d).applyTables()
 	wishes(d).loadSettings()

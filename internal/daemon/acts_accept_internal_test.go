@@ -68,9 +68,9 @@ func TestAcceptWhatWaits(t *testing.T) {
 	s.write(configFile, idleFor("1h"))
 	s.counts("less than the default", time.Hour, 0)
 	s.write(configFile, idleFor("8h30m"))
-	s.counts("back again", 8*time.Hour, 1)
+	s.counts("back again", time.Hour, 1)
 	s.next(false)
-	s.counts("the next daemon after it was forgotten", 8*time.Hour, 1)
+	s.counts("the next daemon after it was forgotten", time.Hour, 1)
 	if n := len(s.d.warnings); n != 0 {
 		t.Errorf("warnings: %q", s.d.warnings)
 	}
@@ -253,7 +253,7 @@ func TestOlderAcceptances(t *testing.T) {
 	}{
 		"narrowed":              {func(s *asking) { s.write(configFile, "") }, "9h", 8 * time.Hour},
 		"narrowed a little":     {func(s *asking) { s.write(configFile, idleFor("8h10m")) }, "9h", 8*time.Hour + 10*time.Minute},
-		"narrowed while locked": {func(s *asking) { s.next(true); s.write(configFile, idleFor("2h")); s.next(false) }, "9h", 8 * time.Hour},
+		"narrowed while locked": {func(s *asking) { s.next(true); s.write(configFile, idleFor("2h")); s.next(false) }, "9h", 2 * time.Hour},
 		"accepted less": {func(s *asking) {
 			s.write(configFile, "")
 			s.write(configFile, idleFor("8h30m"))

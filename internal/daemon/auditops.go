@@ -35,7 +35,7 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 // auditStatus is what status tells of the log.
 func (d answers) auditStatus() api.AuditStatus {
 	log := d.audit.Status()
-	s := api.AuditStatus{Seq: log.Seq, OK: log.Damage == nil, Signed: log.Signed}
+	s := api.AuditStatus{Seq: log.Seq, First: log.First, OK: log.Damage == nil, Signed: log.Signed}
 	if log.Damage != nil {
 		s.FirstBad, s.Hint = badOf(log.Damage), damageHint(d.opt.State, d.keep.unattended)
 	}
@@ -86,7 +86,7 @@ func LogOnDisk(stateDir string, unattended bool) api.AuditStatus {
 		if told, err = audit.Glance(dir); err == nil && told.Damage != nil {
 			s.OK, s.FirstBad, s.Hint = false, badOf(told.Damage), damageHint(stateDir, unattended)
 		}
-		s.Signed = told.Signed
+		s.Signed, s.First = told.Signed, told.First
 	}
 	if err != nil {
 		s.OK, s.Fault, s.Hint = false, fmt.Sprintf("it can't be read, so no daemon can start: %v", err), state.Hint(err)
@@ -247,7 +247,9 @@ func sealLog(ctx context.Context, log *audit.Log, a *vault.Account) (api.AuditSe
 }
 
 func reportOf(r audit.Report) api.AuditReport {
-	out := api.AuditReport{OK: r.OK, Events: r.Events, Segments: r.Segments, Full: r.Full, Proved: r.Proved, Signed: r.Signed}
+	out := api.AuditReport{
+		OK: r.OK, Events: r.Events, First: r.First, Segments: r.Segments, Full: r.Full, Proved: r.Proved, Signed: r.Signed,
+	}
 	if r.FirstBad != nil {
 		out.FirstBad = badOf(r.FirstBad)
 	}

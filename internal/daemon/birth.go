@@ -105,6 +105,7 @@ func (d birth) openState(detached bool) error {
 	}
 	d.account = accountPlace{dir: accountDir(d.opt.Data), state: d.opt.State, head: journal(d).auditHead}
 	d.warnLoose()
+	acceptor(d).claim()
 	wishes(d).loadSettings()
 	wishes(d).loadTables()
 	return nil

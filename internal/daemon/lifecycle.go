@@ -24,6 +24,7 @@ const (
 	eventUnlocked  = "account.unlocked"
 	eventRecovered = "account.recovered"
 	eventLocked    = "account.locked"
+	eventKept      = "audit.kept"    // how much the log keeps from here on, where that changed
 	eventResumed   = "audit.resumed" // the log can be written again; how many events were lost
 )
 

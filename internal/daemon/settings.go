@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warder/internal/api"
+	"warder/internal/audit"
 	"warder/internal/state"
 )
 
@@ -27,30 +28,70 @@ type settings struct {
 	auditGenerations int
 }
 
-// widening is an option whose greater value widens.
+// amount is the value of an option whose values can be compared.
+type amount struct {
+	value int64
+	text  string
+	from  state.Origin
+}
+
+// amountOf is the amount of a setting.
+func amountOf[T ~int64](s state.Setting[T]) amount { return amount{int64(s.Value), s.Text, s.From} }
+
+// widening is an option one side of which widens.
 type widening struct {
-	name   string
-	of     func(*state.Settings) state.Setting[time.Duration]
-	counts func(*settings) *time.Duration
-	widens string
+	name       string
+	of         func(*state.Settings) amount
+	count      func(s *settings, value int64)
+	widens     string
+	lessWidens bool   // else more does
+	alone      string // what becomes of it where nobody can accept anything
 }
 
 // widenings are all of them.
 func widenings() []widening {
+	const (
+		neverLocked = "an unattended account is not locked by time"
+		neverLess   = "nobody can accept for an unattended account that its log keeps less"
+	)
 	return []widening{
 		{
-			"lock.idle",
-			func(s *state.Settings) state.Setting[time.Duration] { return s.LockIdle },
-			func(s *settings) *time.Duration { return &s.idle },
-			"the account stays open for longer while nobody uses it",
+			name: "lock.idle", widens: "the account stays open for longer while nobody uses it", alone: neverLocked,
+			of:    func(s *state.Settings) amount { return amountOf(s.LockIdle) },
+			count: func(s *settings, value int64) { s.idle = time.Duration(value) },
 		},
 		{
-			"lock.max",
-			func(s *state.Settings) state.Setting[time.Duration] { return s.LockMax },
-			func(s *settings) *time.Duration { return &s.max },
-			"the account stays open for longer in all",
+			name: "lock.max", widens: "the account stays open for longer in all", alone: neverLocked,
+			of:    func(s *state.Settings) amount { return amountOf(s.LockMax) },
+			count: func(s *settings, value int64) { s.max = time.Duration(value) },
+		},
+		{
+			name: "audit.max_size", widens: "the audit log keeps less, and drops older records sooner", lessWidens: true, alone: neverLess,
+			of:    func(s *state.Settings) amount { return amountOf(s.AuditMaxSize) },
+			count: func(s *settings, value int64) { s.auditSize = value },
+		},
+		{
+			name: "audit.generations", widens: "the audit log keeps less, and drops older records sooner", lessWidens: true, alone: neverLess,
+			of:    func(s *state.Settings) amount { return amountOf(s.AuditGenerations) },
+			count: func(s *settings, value int64) { s.auditGenerations = int(value) },
 		},
 	}
+}
+
+// isWider says whether a lets more happen than b.
+func (w widening) isWider(a, b amount) bool {
+	if w.lessWidens {
+		return a.value < b.value
+	}
+	return a.value > b.value
+}
+
+// tighter is the one of two that lets less happen.
+func (w widening) tighter(a, b amount) amount {
+	if w.isWider(a, b) {
+		return b
+	}
+	return a
 }
 
 // said is what is to be told of one of the user's files.
@@ -65,14 +106,14 @@ type settingsRead struct {
 	said
 	text    []byte
 	broken  bool              // what the file wants can't be told
-	tighter map[string]string // options that were accepted wider than the file has them now, and what is left; "" is the default
+	tighter map[string]string // options that the file has tighter than what was in force, and what is left; "" is the default
 }
 
 // wishes are what the user wants, in files that others could have written.
 type wishes struct{ *Daemon }
 
-// loadSettings reads config.toml. It is read again while the daemon runs, so that what is stricter counts at once. What was
-// accepted and is not wanted any more is forgotten: who wants it back later asks a person again.
+// loadSettings reads config.toml. It is read again while the daemon runs, so that what is stricter counts at once, and is in
+// force from then on: who wants back what was wider asks a person.
 func (d wishes) loadSettings() {
 	r := d.readSettings()
 	if len(r.tighter) > 0 && !r.broken {
@@ -80,8 +121,15 @@ func (d wishes) loadSettings() {
 	}
 	d.settingsText = r.text
 	d.mu.Lock()
+	before := d.policy
 	d.policy = r.counts
 	d.mu.Unlock()
+	if now := r.counts; d.audit != nil && (now.auditSize != before.auditSize || now.auditGenerations != before.auditGenerations) {
+		audit.Witness{Log: d.audit}.Keep(now.auditSize, now.auditGenerations)
+		d.audit.Note(context.Background(), audit.Record{ // what it was accepted by may go with the first rotation
+			Event: eventKept, Data: dataOf(map[string]any{"max_size": now.auditSize, "generations": now.auditGenerations}),
+		})
+	}
 	d.tell(configFile, r.said)
 }
 
@@ -107,8 +155,7 @@ func (d wishes) tell(file string, now said) {
 	}
 }
 
-// reload applies changed files: the agents, and config.toml to the open account. How the log is kept changes with the next
-// start.
+// reload applies changed files: the agents, and config.toml to the open account and the log.
 func (d wishes) reload(k *keeper) {
 	d.wishing.Lock()
 	defer d.wishing.Unlock()
@@ -124,8 +171,8 @@ func (d wishes) reread(k *keeper) {
 }
 
 // readSettings reads what the user wants and what of it counts. Whoever can write the file could make it say anything, so
-// what widens beyond the defaults waits until a person accepts it: longer lock times. How much the log keeps widens nothing and
-// has bounds of its own.
+// what widens beyond what is in force waits until a person accepts it: longer lock times, and a log that keeps less, which would
+// let an agent push out of it what it has done.
 func (d wishes) readSettings() (r settingsRead) {
 	path := filepath.Join(d.opt.Config, configFile)
 	noEnvironment := func(string) string { return "" }
@@ -146,50 +193,58 @@ func (d wishes) readSettings() (r settingsRead) {
 	for _, w := range widenings() {
 		d.judge(w, &own, &defaults, &r)
 	}
-	r.counts.auditSize, r.counts.auditGenerations = own.AuditMaxSize.Value, int(own.AuditGenerations.Value)
 	return r
 }
 
-// judge says what of one option counts: the tighter of what the file has and what was accepted. What the store only claims to
-// have been accepted does not count before the account's key has confirmed it, and is not asked for again until then.
+// judge says what of one option counts: the tighter of what the file has and what is in force. What the store only claims to
+// have been accepted does not count beyond the default before the account's key has confirmed it, and is not asked for again
+// until then; what it claims to be tighter counts. A file that can't be read changes nothing.
 func (d wishes) judge(w widening, own, defaults *state.Settings, r *settingsRead) {
 	wanted, standard := w.of(own), w.of(defaults)
-	limit := standard
-	text, isAccepted := d.accepted.Settings[w.name]
-	if isAccepted {
-		if s := w.parse(text); s.Value > limit.Value {
-			limit = s
-		}
-	}
-	counts := w.counts(&r.counts)
-	*counts = min(wanted.Value, limit.Value)
+	limit := d.accepted.inForce(w)
+	counts := w.tighter(wanted, limit)
 	if !d.accepted.verified {
-		*counts = min(wanted.Value, standard.Value)
+		counts = w.tighter(counts, standard)
+	}
+	w.count(&r.counts, counts.value)
+	from := wanted.from
+	if from.Kind == state.FromDefault { // a line that was taken out
+		from.Name = filepath.Join(d.opt.Config, configFile)
 	}
 	switch {
-	case d.isUnattended():
-		if wanted.Value > standard.Value {
-			r.warnings = append(r.warnings, fmt.Sprintf("%v: %s = %s changes nothing: an unattended account is not locked by time",
-				wanted.From, w.name, wanted.Text))
-		}
-	case wanted.Value > limit.Value:
+	case r.broken:
+	case w.isWider(wanted, limit) && d.isUnattended():
+		r.warnings = append(r.warnings, fmt.Sprintf("%s: %s = %s changes nothing: %s", r.place(from), w.name, wanted.text, w.alone))
+	case w.isWider(wanted, limit):
 		r.proposals = append(r.proposals, api.Proposal{
-			File: wanted.From.Name, Line: wanted.From.Line, Entry: w.name, Accepted: limit.Text,
-			Proposed: wanted.Text, Widens: w.widens,
+			File: from.Name, Line: from.Line, Entry: w.name, Accepted: limit.text, Proposed: wanted.text, Widens: w.widens,
 		})
-	case isAccepted && wanted.Value <= standard.Value:
-		r.tighter[w.name] = ""
-	case isAccepted && wanted.Value < limit.Value:
-		r.tighter[w.name] = wanted.Text
+	case w.isWider(limit, wanted) && (w.lessWidens || !d.isUnattended()):
+		r.tighter[w.name] = wanted.text
+		if wanted.value == standard.value {
+			r.tighter[w.name] = ""
+		}
 	}
+}
+
+// place is where a value stands.
+func (settingsRead) place(from state.Origin) string {
+	if from.Line == 0 {
+		return from.Name
+	}
+	return from.String()
 }
 
 // isUnattended says whether the account is known to be unattended. Nobody is told anything before that is known.
 func (d wishes) isUnattended() bool { return d.keep != nil && d.keep.unattended }
 
 // parse is a value as a file could have it; the default, if it can't.
-func (w widening) parse(text string) state.Setting[time.Duration] {
-	s, _, _ := state.LoadSettings(nil, "", func(string) string { return "" }, map[string]string{w.name: text})
+func (w widening) parse(text string) amount {
+	flags := map[string]string{w.name: text}
+	if text == "" {
+		flags = nil
+	}
+	s, _, _ := state.LoadSettings(nil, "", func(string) string { return "" }, flags)
 	return w.of(&s)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warder/internal/audit"
 	"warder/internal/caller"
 	"warder/internal/state"
 )
@@ -52,7 +53,8 @@ func TestWhatWidensWaits(t *testing.T) {
 		},
 		"a small log": {
 			"[audit]\nmax_size = \"2MiB\"\ngenerations = 2\n",
-			func(s *settings) { s.auditSize, s.auditGenerations = 2<<20, 2 }, 0, nil,
+			func(*settings) {}, 2,
+			[]string{"config.toml:2: audit.max_size", "config.toml:3: audit.generations"},
 		},
 		"a log below the bounds": {"[audit]\nmax_size = \"1\"\ngenerations = 0\n", func(*settings) {}, 0, []string{"config.toml:2", "config.toml:3"}},
 		"a log that keeps more":  {"[audit]\ngenerations = 9\n", func(s *settings) { s.auditGenerations = 9 }, 0, nil},
@@ -195,5 +197,65 @@ func TestStricterSettingsCountAtOnce(t *testing.T) {
 	write("[lock]\nidle = \"1h\"\n")
 	if _, waits := (wishes{d}).says(true); k.isOpen() || waits != 0 {
 		t.Error("what is over is still open")
+	}
+}
+
+// TestWhatWasTightenedStays has an agent put back what a person has made stricter: by hand, by taking the line out, with a next
+// daemon, a locked one, and without what was stored. It waits each time, until a person accepts it.
+func TestWhatWasTightenedStays(t *testing.T) {
+	s := newAsking(t)
+	s.write(configFile, idleFor("1h"))
+	s.counts("a person's", time.Hour, 0)
+	if rec := s.recorded(eventPolicyTightened); len(rec) != 1 || string(rec[0].Data) != `{"settings":{"lock.idle":"1h"}}` {
+		t.Errorf("recorded %+v", rec)
+	}
+	s.write(configFile, idleFor("8h"))
+	s.counts("back to the default", time.Hour, 1)
+	s.write(configFile, "")
+	s.counts("taken out", time.Hour, 1)
+	s.write(configFile, "[lock\n")
+	s.counts("broken", time.Hour, 0)
+	s.write(configFile, idleFor("8h"))
+	for _, locked := range []bool{true, false} {
+		s.next(locked)
+		s.counts("the next daemon", time.Hour, 1)
+	}
+	for _, locked := range []bool{true, false} {
+		must(t, os.Remove(s.stored()))
+		s.next(locked)
+		s.counts("without what was stored", time.Hour, 1)
+		s.next(false)
+	}
+	s.accept()
+	s.counts("accepted", 8*time.Hour, 0)
+	s.next(true)
+	s.counts("a locked one", 8*time.Hour, 0)
+}
+
+// TestALogThatKeepsLessWaits has an agent make the log keep less and flood it: nothing goes that would not have gone before.
+func TestALogThatKeepsLessWaits(t *testing.T) {
+	s := newAsking(t)
+	s.write(configFile, "audit.max_size = \"1MiB\"\naudit.generations = 1\n")
+	s.next(true)
+	s.next(false)
+	if got := s.d.policy; got.auditSize != 50<<20 || got.auditGenerations != 3 || s.waits() != 2 {
+		t.Fatalf("%+v counts, %d wait", got, s.waits())
+	}
+	flood := func() uint64 {
+		data := dataOf(strings.Repeat("x", 100<<10))
+		for range 40 {
+			s.log.Note(t.Context(), audit.Record{Event: "test.event", Data: data})
+		}
+		return s.log.Status().First
+	}
+	if first := flood(); first != 1 {
+		t.Errorf("records before %d were dropped", first)
+	}
+	s.accept()
+	if rec := s.recorded(eventKept); len(rec) != 1 || string(rec[0].Data) != `{"generations":1,"max_size":1048576}` {
+		t.Errorf("recorded %+v", rec)
+	}
+	if first := flood(); first == 1 {
+		t.Error("the log keeps all, though a person has accepted that it keeps less")
 	}
 }
