@@ -201,3 +201,23 @@ func TestARotationIsSigned(t *testing.T) {
 		t.Error("a locked account signs")
 	}
 }
+
+// TestLogOnDiskLooksAtTheKey: a key file with which no daemon can start is no log that is fine.
+func TestLogOnDiskLooksAtTheKey(t *testing.T) {
+	s := newScene(t)
+	s.log.Note(t.Context(), audit.Record{Event: "test.event"})
+	dir := filepath.Join(s.dir, "state")
+	key := filepath.Join(dir, auditDirName, "key")
+	if told := LogOnDisk(dir, false); !told.OK || told.First != 1 {
+		t.Fatalf("a whole log: %+v", told)
+	}
+	must(t, os.Chmod(key, 0o644))
+	if told := LogOnDisk(dir, false); told.OK || !strings.Contains(told.Fault, "no daemon can start") || !strings.Contains(told.Hint, "chmod") {
+		t.Errorf("a loose key: %+v", told)
+	}
+	must(t, os.Remove(key))
+	must(t, os.Symlink("elsewhere", key))
+	if told := LogOnDisk(dir, false); told.OK || told.Fault == "" {
+		t.Errorf("a link: %+v", told)
+	}
+}
