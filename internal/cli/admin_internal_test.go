@@ -49,6 +49,12 @@ func TestStatusTellsOfTheLog(t *testing.T) {
 	}{
 		"not checked": {api.AuditStatus{Seq: 3, OK: true}, 0, []string{"3 events; not verified"}, "ok       audit log: 3 events, nothing is known to be wrong; not checked since"},
 		"checked":     {api.AuditStatus{Seq: 3, OK: true, Checked: "2026-11-30T08:00:00Z"}, 0, []string{"verified at 2026-11-30T08:00:00Z"}, "ok       audit log: 3 events, whole when"},
+		"rotated": {
+			api.AuditStatus{Seq: 300, First: 201, OK: true},
+			0,
+			[]string{"300 events; the oldest 200 dropped for their size (kept from seq 201 on)"},
+			"ok       audit log: 300 events",
+		},
 		"damaged": {
 			api.AuditStatus{Seq: 30, FirstBad: damage, Hint: "warder audit seal"},
 			8,
@@ -389,6 +395,8 @@ func TestAuditVerify(t *testing.T) {
 	good := newFake(t, answers{api.OpAuditVerify: reply(api.AuditReport{OK: true, Events: 9, Segments: 2, Full: true})})
 	good.run("", "audit", "verify").want(t, 0, "whole: 9 events in 2 segments, each one proved")
 	good.run("", "audit", "verify", "--json").want(t, 0, `{"ok":true,"events":9,"segments":2,"full":true}`)
+	rotated := newFake(t, answers{api.OpAuditVerify: reply(api.AuditReport{OK: true, Events: 9, First: 201, Segments: 2, Full: true})})
+	rotated.run("", "audit", "verify").want(t, 0, "whole: 9 events", "the oldest 200 dropped for their size (kept from seq 201 on)")
 	bad := newFake(t, answers{
 		api.OpAuditVerify: reply(api.AuditReport{Events: 9, FirstBad: &api.AuditBad{Seq: 4, Cause: "tamper", Text: "its hash does not fit"}}),
 		api.OpAuditSeal:   proved("declare the log broken", reply(api.AuditSealed{Seq: 10, Text: "goes on"})),

@@ -23,8 +23,8 @@ const (
 // newConfig builds "warder config".
 func newConfig(env *Env) *cobra.Command {
 	return newGroup("config", "Read and change the settings",
-		`The value of a setting comes from its variable, else from config.toml, else it is
-the default; each is shown with where it came from. What a running daemon uses may
+		`The value of a setting comes from its variable, if it has one, else from
+config.toml, else it is the default; each is shown with where it came from. What a running daemon uses may
 differ until it has read the file again, and what widens waits for you.`,
 		newConfigList(env), newConfigGet(env), newConfigSet(env))
 }
@@ -42,9 +42,10 @@ type setting struct {
 // waitsText says of a setting that waits what that means.
 const waitsText = "what counted before goes on until a person accepts it: warder policy accept"
 
-// waiting says whether the value of an option takes a person's acceptance:
-// whoever can write the file could make it say anything, so what keeps the
-// account open for longer than the default does not count by itself.
+// waiting says whether the value of an option takes a person's acceptance as far
+// as it can be told without a daemon: whoever can write the file could make it say
+// anything, so what keeps the account open for longer than the default, or less
+// of the log, does not count by itself.
 func waiting(s *state.Settings, name string) bool {
 	none := func(string) string { return "" }
 	standard, _, err := state.LoadSettings(nil, "", none, nil)
@@ -56,6 +57,10 @@ func waiting(s *state.Settings, name string) bool {
 		return s.LockIdle.Value > standard.LockIdle.Value
 	case "lock.max":
 		return s.LockMax.Value > standard.LockMax.Value
+	case "audit.max_size":
+		return s.AuditMaxSize.Value < standard.AuditMaxSize.Value
+	case "audit.generations":
+		return s.AuditGenerations.Value < standard.AuditGenerations.Value
 	}
 	return false
 }
@@ -90,24 +95,27 @@ func loadSettings(env *Env) (*settings, error) {
 	return s, nil
 }
 
-// waits says whether the value of an option does not count yet, as far as a
-// daemon can be asked: one that was accepted counts.
-func (s *settings) waits(env *Env, name string) bool {
-	if !waiting(&s.values, name) {
-		return false
-	}
+// waits returns what says whether the value of an option does not count yet, as
+// far as a daemon can be asked: it knows what was accepted, and what was stricter.
+func (s *settings) waits(env *Env) func(name string) bool {
 	var pending api.PolicyPending
-	return lookUp(env, api.OpPolicyPending, nil, &pending) != nil || slices.ContainsFunc(pending.Proposals, func(p api.Proposal) bool {
-		return p.File == s.path && (p.Entry == name || p.Entry == "") // an agent is told the file alone
-	})
+	if lookUp(env, api.OpPolicyPending, nil, &pending) != nil {
+		return func(name string) bool { return waiting(&s.values, name) }
+	}
+	return func(name string) bool {
+		return slices.ContainsFunc(pending.Proposals, func(p api.Proposal) bool {
+			return p.File == s.path && (p.Entry == name || p.Entry == "" && waiting(&s.values, name)) // an agent is told the file alone
+		})
+	}
 }
 
 // all lists every setting.
 func (s *settings) all(env *Env) []setting {
 	var list []setting
+	waits := s.waits(env)
 	for _, o := range state.Options() {
 		text, from, _ := s.values.Lookup(o.Name)
-		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc, s.waits(env, o.Name)})
+		list = append(list, setting{o.Name, text, from.String(), o.Default, o.Doc, waits(o.Name)})
 	}
 	return list
 }

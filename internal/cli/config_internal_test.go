@@ -18,15 +18,16 @@ func TestConfig(t *testing.T) {
 	f.run("", "config", "set", "guard.mode", "closed").want(t, 0)
 	f.run("", "config", "list").want(t, 0, "lock.idle          2h", "config.toml:2", "audit.generations  3       default")
 	f.run("", "config", "get", "guard.mode", "--json").want(t, 0, `{"name":"guard.mode","value":"closed","origin":"`+f.home+`/config/config.toml:5"`)
-	f.env["WARDER_LOCK_IDLE"] = "1h"
-	f.run("", "config", "get", "lock.idle").want(t, 0, "1h\n")
-	f.run("", "config", "set", "lock.idle", "3h").want(t, 0, "warder: warning: lock.idle is still 1h, from environment WARDER_LOCK_IDLE")
+	f.env["WARDER_LOCK_IDLE"] = "1h" // which no daemon would read
+	f.run("", "config", "get", "lock.idle").want(t, 0, "2h\n")
+	f.env["WARDER_GUARD_MODE"] = "open"
+	f.run("", "config", "set", "guard.mode", "closed").want(t, 0, "warder: warning: guard.mode is still open, from environment WARDER_GUARD_MODE")
 	f.run("", "config", "set", "lock.idle", "soon").want(t, 2, "not a duration", "warder: hint: what it means: Lock the account")
 	f.run("", "config", "set", "lock.idle", "1s").want(t, 2, "outside")
 	f.run("", "config", "set", "lock.never", "1").want(t, 7, "no setting", "warder config list")
 	f.run("", "config", "get", "lock.never").want(t, 7)
-	delete(f.env, "WARDER_LOCK_IDLE")
-	f.run("", "config", "set", "lock.idle", "24h").want(t, 0, "lock.idle = 24h", "warder: warning: lock.idle = 24h waits, for it is over 8h", "until a person accepts it: warder policy accept")
+	f.run("", "config", "set", "audit.generations", "1").want(t, 0, "warder: warning: audit.generations = 1 waits, for it widens")
+	f.run("", "config", "set", "lock.idle", "24h").want(t, 0, "lock.idle = 24h", "warder: warning: lock.idle = 24h waits, for it widens", "until a person accepts it: warder policy accept")
 	f.run("", "config", "list").want(t, 0, "config.toml:2  waits: warder policy")
 	f.run("", "config", "list", "--json").want(t, 0, `"name":"lock.idle","value":"24h"`, `"waits":true`)
 	f.run("", "config", "get", "lock.idle").want(t, 0, "24h\n", "warning: lock.idle waits")

@@ -21,9 +21,9 @@ func newConfigSet(env *Env) *cobra.Command {
 		Use:   "set NAME VALUE",
 		Short: "Change one setting in config.toml",
 		Long: `Change one setting in config.toml, and nothing else there: comments and order stay.
-A value that the setting can't have is refused and nothing is written. A lock time
-over the default is written and waits: it counts only after a person has accepted it,
-with 'warder policy accept'.`,
+A value that the setting can't have is refused and nothing is written. A longer lock
+time than what is in force, or a log that keeps less, is written and waits: it counts
+only after a person has accepted it, with 'warder policy accept'.`,
 		Example: `  warder config set lock.idle 2h
   warder config set guard.mode closed`,
 		Args:              exactly("a setting and a value", "NAME", "VALUE"),
@@ -56,7 +56,7 @@ func setSetting(env *Env, name, value string, asJSON bool) error {
 		return api.Errorf(api.NotFound, "there is no setting %q", name).WithHint("see which there are: warder config list")
 	}
 	none := func(string) string { return "" }
-	wanted, _, err := state.LoadSettings(nil, "", none, map[string]string{name: value})
+	_, _, err = state.LoadSettings(nil, "", none, map[string]string{name: value})
 	if err != nil {
 		return usageError("%s can't be %q: %s", name, value, strings.TrimPrefix(err.Error(), "flag --"+name+": ")).
 			WithHint("what it means: " + options[i].Doc)
@@ -73,14 +73,18 @@ func setSetting(env *Env, name, value string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if x, err := s.one(env, name); err == nil && x.Value != value {
-		warn(env.Err, "%s is still %s, from %s", name, x.Value, x.Origin)
+	x, err := s.one(env, name)
+	if err != nil {
+		return err
 	}
-	if waiting(&wanted, name) && s.waits(env, name) {
-		warn(env.Err, "%s = %s waits, for it is over %s: %s", name, value, options[i].Default, waitsText)
+	switch {
+	case x.Value != value:
+		warn(env.Err, "%s is still %s, from %s", name, x.Value, x.Origin)
+	case x.Waits:
+		warn(env.Err, "%s = %s waits, for it widens: %s", name, value, waitsText)
 	}
 	if asJSON {
-		return printJSON(env.Out, changedSetting{true, name, value, waiting(&wanted, name)})
+		return printJSON(env.Out, changedSetting{true, name, value, x.Waits})
 	}
 	_, err = fmt.Fprintf(env.Out, "%s = %s\n", name, printable(value))
 	return err

@@ -111,8 +111,8 @@ func writeOptions(b *bytes.Buffer) {
 	b.WriteString(`
 # Settings
 
-Settings stand in ` + "`config.toml`" + ` in the config directory, as ` + "`[lock]`" + ` with ` + "`idle = \"8h\"`" + ` for lock.idle. A variable
-counts before the file, the file before the default. ` + "`warder config list`" + ` shows where each value came from.
+Settings stand in ` + "`config.toml`" + ` in the config directory, as ` + "`[lock]`" + ` with ` + "`idle = \"8h\"`" + ` for lock.idle. What
+the daemon applies has no variable, for it trusts no environment; where there is one, it counts before the file, and the file before the default. ` + "`warder config list`" + ` shows where each value came from.
 
 | setting | kind | default | variable | what it does |
 | --- | --- | --- | --- | --- |
@@ -122,7 +122,11 @@ counts before the file, the file before the default. ` + "`warder config list`" 
 		if len(o.Words) > 0 {
 			kind = strings.Join(o.Words, ", ")
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | `%s` | %s |\n", o.Name, kind, o.Default, o.Env, cell(o.Doc))
+		variable := ""
+		if o.Env != "" {
+			variable = "`" + o.Env + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", o.Name, kind, o.Default, variable, cell(o.Doc))
 	}
 }
 

@@ -29,7 +29,7 @@ type Option struct {
 	Name     string // in the file and as a flag: "lock.idle"
 	Kind     OptionKind
 	Default  string // in the form of a flag
-	Env      string // the environment variable
+	Env      string // the environment variable, of what a client reads itself; a daemon trusts no environment
 	Min, Max int64  // bounds: nanoseconds, bytes or plain; not for bool, string, enum
 	Words    []string
 	Doc      string // one sentence
@@ -43,27 +43,27 @@ func Options() []Option {
 	)
 	return []Option{
 		{
-			Name: "lock.idle", Kind: KindDuration, Default: "8h", Env: "WARDER_LOCK_IDLE", Min: minute, Max: 720 * hour,
-			Doc: "Lock the account when nothing has used it for this long.",
+			Name: "lock.idle", Kind: KindDuration, Default: "8h", Min: minute, Max: 720 * hour,
+			Doc: "Lock the account after this long without a person's act.",
 		},
 		{
-			Name: "lock.max", Kind: KindDuration, Default: "12h", Env: "WARDER_LOCK_MAX", Min: minute, Max: 720 * hour,
+			Name: "lock.max", Kind: KindDuration, Default: "12h", Min: minute, Max: 720 * hour,
 			Doc: "Lock the account this long after it was unlocked, used or not.",
 		},
 		{
-			Name: "audit.max_size", Kind: KindSize, Default: "50MiB", Env: "WARDER_AUDIT_MAX_SIZE", Min: mib, Max: 1 << 40,
+			Name: "audit.max_size", Kind: KindSize, Default: "50MiB", Min: mib, Max: 1 << 40,
 			Doc: "Begin a new audit file when the current one has grown to this size.",
 		},
 		{
-			Name: "audit.generations", Kind: KindInt, Default: "3", Env: "WARDER_AUDIT_GENERATIONS", Min: 1, Max: 1000,
+			Name: "audit.generations", Kind: KindInt, Default: "3", Min: 1, Max: 1000,
 			Doc: "Keep this many closed audit files beside the current one.",
 		},
 		{
-			Name: "approval.wait", Kind: KindDuration, Default: "120s", Env: "WARDER_APPROVAL_WAIT", Min: second, Max: hour,
+			Name: "approval.wait", Kind: KindDuration, Default: "120s", Min: second, Max: hour,
 			Doc: "Let a caller wait this long for a person's answer before it is told to come back.",
 		},
 		{
-			Name: "approval.expire", Kind: KindDuration, Default: "10m", Env: "WARDER_APPROVAL_EXPIRE", Min: second, Max: 24 * hour,
+			Name: "approval.expire", Kind: KindDuration, Default: "10m", Min: second, Max: 24 * hour,
 			Doc: "Refuse a request that no person has answered for this long.",
 		},
 		{

@@ -22,7 +22,7 @@ type Origin struct {
 }
 
 // String returns the origin as messages and listings show it: "default",
-// "/home/u/.config/warder/config.toml:3", "environment WARDER_LOCK_IDLE" or
+// "/home/u/.config/warder/config.toml:3", "environment WARDER_GUARD_MODE" or
 // "flag --lock.idle".
 func (o Origin) String() string {
 	switch o.Kind {

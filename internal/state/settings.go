@@ -60,7 +60,10 @@ func LoadSettings(file []byte, path string, env func(string) string, flags map[s
 		}
 	}
 	for _, o := range options {
-		text := env(o.Env)
+		text := ""
+		if o.Env != "" {
+			text = env(o.Env)
+		}
 		if text == "" {
 			continue
 		}

@@ -60,10 +60,16 @@ func TestOptionsTable(t *testing.T) {
 	var s state.Settings
 	names, variables := map[string]bool{}, map[string]bool{}
 	for _, o := range state.Options() {
-		if names[o.Name] || variables[o.Env] {
+		if names[o.Name] || o.Env != "" && variables[o.Env] {
 			t.Errorf("%s is there twice", o.Name)
 		}
 		names[o.Name], variables[o.Env] = true, true
+		if byDaemon := !strings.HasPrefix(o.Name, "guard."); byDaemon {
+			if o.Env != "" {
+				t.Errorf("%s: a daemon does not read %s", o.Name, o.Env)
+			}
+			continue
+		}
 		if want := "WARDER_" + strings.ToUpper(strings.ReplaceAll(o.Name, ".", "_")); o.Env != want {
 			t.Errorf("%s: variable %s, want %s", o.Name, o.Env, want)
 		}
@@ -81,22 +87,22 @@ func TestOptionsTable(t *testing.T) {
 
 // TestRank sets one option in more and more places.
 func TestRank(t *testing.T) {
-	toml := []byte("[lock]\nidle = \"1h\"\n")
+	toml := []byte("[guard]\nmode = \"closed\"\n")
 	env := func(name string) string {
-		return map[string]string{"WARDER_LOCK_IDLE": "2h"}[name]
+		return map[string]string{"WARDER_GUARD_MODE": "open"}[name]
 	}
-	flags := map[string]string{"lock.idle": "3h"}
+	flags := map[string]string{"guard.mode": "closed"}
 	for _, c := range []struct {
 		file  []byte
 		env   func(string) string
 		flags map[string]string
 		want  string
 	}{
-		{toml, none, nil, "lock.idle=1h (/c/config.toml:2)"},
-		{toml, env, nil, "lock.idle=2h (environment WARDER_LOCK_IDLE)"},
-		{toml, env, flags, "lock.idle=3h (flag --lock.idle)"},
-		{nil, env, flags, "lock.idle=3h (flag --lock.idle)"},
-		{toml, none, flags, "lock.idle=3h (flag --lock.idle)"},
+		{toml, none, nil, "guard.mode=closed (/c/config.toml:2)"},
+		{toml, env, nil, "guard.mode=open (environment WARDER_GUARD_MODE)"},
+		{toml, env, flags, "guard.mode=closed (flag --guard.mode)"},
+		{nil, env, flags, "guard.mode=closed (flag --guard.mode)"},
+		{toml, none, flags, "guard.mode=closed (flag --guard.mode)"},
 	} {
 		s, warnings, err := state.LoadSettings(c.file, file, c.env, c.flags)
 		must(t, err)
@@ -196,18 +202,18 @@ func TestFileThatIsNotTOML(t *testing.T) {
 	}
 }
 
-// TestBadEnvironment warns and leaves the file's value.
+// TestBadEnvironment warns and leaves the file's value. What a daemon applies has no variable.
 func TestBadEnvironment(t *testing.T) {
 	env := func(name string) string {
-		return map[string]string{"WARDER_LOCK_IDLE": "often", "WARDER_LOCK_MAX": "6h"}[name]
+		return map[string]string{"WARDER_GUARD_MODE": "ajar", "WARDER_LOCK_MAX": "6h", "": "9h"}[name]
 	}
-	s, warnings, err := state.LoadSettings([]byte("lock.idle = '1h'\n"), file, env, nil)
+	s, warnings, err := state.LoadSettings([]byte("guard.mode = 'closed'\n"), file, env, nil)
 	must(t, err)
-	want := []string{"lock.idle=1h (/c/config.toml:1)", "lock.max=6h (environment WARDER_LOCK_MAX)"}
+	want := []string{"guard.mode=closed (/c/config.toml:1)"}
 	if diff := cmp.Diff(want, listing(s)); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	want = []string{`environment WARDER_LOCK_IDLE: "often" is not a duration such as 90s or 8h`}
+	want = []string{`environment WARDER_GUARD_MODE: "ajar" is none of open, closed`}
 	if diff := cmp.Diff(want, texts(warnings)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
