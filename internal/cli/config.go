@@ -24,8 +24,9 @@ const (
 func newConfig(env *Env) *cobra.Command {
 	return newGroup("config", "Read and change the settings",
 		`The value of a setting comes from its variable, if it has one, else from
-config.toml, else it is the default; each is shown with where it came from. What a running daemon uses may
-differ until it has read the file again, and what widens waits for you.`,
+config.toml, else it is the default; each is shown with where it came from. What
+a running daemon uses may differ until it has read the file again, and what widens
+waits for you.`,
 		newConfigList(env), newConfigGet(env), newConfigSet(env))
 }
 
