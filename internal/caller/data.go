@@ -106,11 +106,14 @@ var agents = [...]agent{{
 	marks: []string{"AI_AGENT", "WARDER_CALLER=agent"}, // whoever it is
 }}
 
-// programs gives names their role. What is in none of the tables is RoleOther.
-var programs = [...]struct {
+// programRow gives names their role.
+type programRow struct {
 	role  Role
 	names []string
-}{
+}
+
+// programs holds them all. What is in none of the tables is RoleOther.
+var programs = [...]programRow{
 	{RoleShell, []string{"bash", "zsh", "fish", "dash", "sh", "ash", "ksh", "nu", "elvish", "xonsh", "pwsh"}},
 	{RoleTerminal, []string{
 		"kitty", "alacritty", "foot", "wezterm", "wezterm-gui", "gnome-terminal-server", "konsole", "xterm", "xfce4-terminal",
@@ -128,6 +131,22 @@ var programs = [...]struct {
 		"bwrap",
 	}},
 }
+
+// What a user's file can't make an agent, since a person's processes have it, too:
+// programs of these roles and of these names, paths of nothing but these
+// directories, and these variables.
+var (
+	personRoles       = [...]Role{RoleShell, RoleTerminal, RoleLogin, RoleMultiplexer}
+	everywhere        = [...]string{"warder", "systemd", "init"}
+	sharedDirectories = [...]string{
+		".", "..", "bin", "sbin", "usr", "local", "lib", "lib64", "libexec", "opt", "home", "root", "share", ".local", "snap", "nix", "store",
+	}
+	sharedVariables = [...]string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "SHLVL", "_", "TERM", "COLORTERM", "LANG", "LC_ALL", "TZ", "MAIL",
+		"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_ID", "XDG_SESSION_TYPE",
+		"SSH_TTY", "SSH_CLIENT", "SSH_CONNECTION", "SSH_AUTH_SOCK",
+	}
+)
 
 // interpreter is a program that is judged by the script it runs.
 type interpreter struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -152,6 +153,10 @@ func (t *Tables) Extend(text []byte, path string) ([]Warning, error) {
 	return warnings, nil
 }
 
+// Doubt leaves nobody a person, for a reason that verdicts give: agents may be
+// missing in the tables. It must not run beside a judgement.
+func (t *Tables) Doubt(why string) { t.broken = why }
+
 func parseExtension(text []byte, path string) (file extension, warnings []Warning, err error) {
 	decoder := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
 	err = decoder.Decode(&file)
@@ -207,6 +212,13 @@ var (
 	errMark    = errors.New("marks: want NAME or NAME=VALUE")
 )
 
+// foundEverywhere is the error of an agent that would be found above or around
+// everybody. Any program that runs as the user can write the file, and such a row
+// would take the person for an agent, who then can't take it back.
+func foundEverywhere(kind, text string) error {
+	return fmt.Errorf("%s: %q is also found where a person works, so it can't tell an agent", kind, text)
+}
+
 // check reports whether a row can mean something.
 func (a agent) check() error {
 	if a.client == "" || len(a.client) > 64 || strings.Trim(a.client, wordCharacters+".-") != "" {
@@ -219,10 +231,16 @@ func (a agent) check() error {
 		if name == "" || strings.ContainsAny(name, "/\x00") {
 			return errName
 		}
+		if isEverywhere(name) {
+			return foundEverywhere("names", name)
+		}
 	}
 	for _, part := range a.paths {
 		if part == "" || strings.Trim(part, "/") != part {
 			return errPath
+		}
+		if !slices.ContainsFunc(strings.Split(part, "/"), isTelling) {
+			return foundEverywhere("paths", part)
 		}
 	}
 	for _, text := range a.marks {
@@ -230,8 +248,27 @@ func (a agent) check() error {
 		if name == "" || strings.Trim(name, wordCharacters) != "" || valued && value == "" {
 			return errMark
 		}
+		if slices.Contains(sharedVariables[:], name) {
+			return foundEverywhere("marks", text)
+		}
 	}
 	return nil
+}
+
+// isEverywhere reports whether programs of that name are above people.
+func isEverywhere(name string) bool {
+	if slices.Contains(everywhere[:], name) || slices.Contains(multiCall[:], name) {
+		return true
+	}
+	return slices.ContainsFunc(programs[:], func(row programRow) bool {
+		return slices.Contains(personRoles[:], row.role) && slices.Contains(row.names, name)
+	})
+}
+
+// isTelling reports whether an element of a path says more than where systems
+// keep all their programs, and than what people work with.
+func isTelling(element string) bool {
+	return !slices.Contains(sharedDirectories[:], element) && !isEverywhere(element)
 }
 
 const wordCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

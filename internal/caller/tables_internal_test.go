@@ -87,8 +87,8 @@ names = ["x"]
 client = "empty"
 
 [[agent]]
-client = "bash-is-mine"
-names = ["bash"]
+client = "script-is-mine"
+names = ["script"]
 
 [[terminal]]              # line 23
 names = ["mybot-terminal"]
@@ -118,7 +118,7 @@ names = ["mysh"]
 		t.Errorf("%s\n%v", diff, warnings)
 	}
 	for name, role := range map[string]Role{
-		"mybot": RoleAgent, "bash": RoleAgent, "claude": RoleAgent, "zsh": RoleShell,
+		"mybot": RoleAgent, "script": RoleAgent, "bash": RoleShell, "claude": RoleAgent, "zsh": RoleShell,
 		"x": RoleOther, "mysh": RoleOther, "mybot-terminal": RoleOther,
 	} {
 		if p := tables.lookup(name); p.role != role {
@@ -126,7 +126,7 @@ names = ["mysh"]
 		}
 	}
 	for _, c := range []chain{
-		stack(warder(), bash(), systemd()),
+		stack(warder(), prog("/usr/bin/script", "script"), bash(), systemd()),
 		stack(warder(), prog("/usr/bin/node", "node", "/x/@corp/mybot/index.js"), systemd()),
 	} {
 		if id := tables.judge(c, nil); id.Verdict != Agent {
@@ -178,6 +178,42 @@ func TestExtend_twice(t *testing.T) {
 	}
 	if w, err := tables.Extend([]byte(" \n"), "f"); err != nil || len(w) > 0 {
 		t.Errorf("an empty file: %v, %v", w, err)
+	}
+}
+
+// TestExtend_takesNoPersonForAnAgent: whoever can write the file once must not make agents of what every person has above or
+// around them. The row is refused as a whole, and told with its line.
+func TestExtend_takesNoPersonForAnAgent(t *testing.T) {
+	for _, row := range []string{
+		`names = ["warder"]`, `names = ["acme", "bash"]`, `names = ["kitty"]`, `names = ["tmux"]`, `names = ["sshd"]`, `names = ["sudo"]`,
+		`names = ["systemd"]`, `names = ["busybox"]`,
+		`paths = ["usr/bin"]`, `paths = ["bin"]`, `paths = ["bin/bash"]`, `paths = ["usr/local/bin/warder"]`, `paths = ["usr/lib/systemd/systemd"]`,
+		`marks = ["PATH"]`, `marks = ["HOME=/*"]`, `marks = ["SHELL=/bin/bash"]`, `marks = ["ACME", "TERM"]`,
+	} {
+		t.Run(row, func(t *testing.T) {
+			tables, warnings, err := LoadTables([]byte("version = 1\n\n[[agent]]\nclient = \"acme\"\n"+row+"\n"), "agents.toml")
+			if err != nil || len(warnings) != 1 || warnings[0].Line != 3 || warnings[0].Pending || !strings.Contains(warnings[0].Text, "can't tell an agent") {
+				t.Errorf("told %v, %v", warnings, err)
+			}
+			if id := tables.judge(stack(warder(), bash(), kitty(), systemd()), nil); id.Verdict != Person {
+				t.Errorf("a person is %s: %s", id.Verdict, id.Why)
+			}
+			if len(tables.marks["PATH"])+len(tables.marks["HOME"])+len(tables.marks["TERM"])+len(tables.marks["SHELL"])+len(tables.marks["ACME"]) > 0 {
+				t.Errorf("marks %v", tables.markNames)
+			}
+		})
+	}
+}
+
+// TestDoubt: a reason from outside of the tables leaves nobody a person, and agents agents.
+func TestDoubt(t *testing.T) {
+	tables := loaded(t)
+	tables.Doubt("agents are missing")
+	if id := tables.judge(stack(warder(), bash(), kitty(), systemd()), nil); id.Verdict != Unknown || id.Why != "agents are missing" {
+		t.Errorf("a person is %s: %s", id.Verdict, id.Why)
+	}
+	if id := tables.judge(stack(warder(), claude(), systemd()), nil); id.Verdict != Agent {
+		t.Errorf("an agent is %s", id.Verdict)
 	}
 }
 
