@@ -211,7 +211,7 @@ func (d accepting) agreed(proposals []api.Proposal) (settings map[string]string,
 		if err != nil {
 			return nil, agents, changedSince()
 		}
-		if !agents.put(slices.DeleteFunc(own.Agent, agentRow.isVoid)) {
+		if !agents.put(agentList{Agent: slices.DeleteFunc(own.Agent, agentRow.isVoid)}) {
 			return nil, agents, notStored(nil, "the agents could not be put down, so nothing was accepted")
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +13,28 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"warder/internal/api"
+	"warder/internal/audit"
 	"warder/internal/caller"
 	"warder/internal/state"
+)
+
+// Bounds of the tables of agents. Any program that runs as the user can write the one in the configuration, and what was once in it
+// is kept, so that must not be able to grow without end.
+const (
+	maxOwnAgents  = 256
+	maxOwnText    = 64 << 10
+	maxKeptAgents = 1024
+	maxKeptText   = 256 << 10
+)
+
+// eventPolicyIncomplete tells that agents which the user has named may be missing in what is kept of them.
+const eventPolicyIncomplete = "policy.incomplete"
+
+// Why the kept table may lack agents. The words are what the audit log holds.
+var (
+	errKeptUnreadable = errors.New("the agents that were seen can't be read")
+	errKeptUnwritten  = errors.New("the agents that were seen can't be written")
+	errKeptFull       = errors.New("there were more agents than are kept")
 )
 
 // agentsText is a table of agents as a file has it.
@@ -41,11 +60,16 @@ func (a agentsText) equal(b agentsText) bool {
 type agentsKnown struct {
 	own  agentsText // in the configuration
 	kept agentsText // in the state directory: all that were ever seen there
+
+	unstored error // what was seen is not on the disk yet, for this
+	doubted  error // why agents may be missing in the tables that were made last
+	noted    error // the doubt that the audit log has
 }
 
 // agentList is a table of agents as far as it has any.
 type agentList struct {
 	Version int        `toml:"version"`
+	Full    bool       `toml:"full,omitempty"` // of what is kept: something did not fit, and nobody can say what is missing
 	Agent   []agentRow `toml:"agent"`
 }
 
@@ -85,21 +109,58 @@ func without(rows, others []agentRow) (left []agentRow) {
 }
 
 // tables are those of package caller with the user's agents: the present ones, and those that were there before. Taking one
-// away would make a person of it, so that waits for acceptance.
+// away would make a person of it, so that waits for acceptance. Where agents may be missing nobody counts as a person: else who
+// fills a table, or makes it unreadable, would hide an agent behind that.
 func (a *agentsKnown) tables() (tables *caller.Tables, now said) {
 	tables, notes, broken := caller.LoadTables(a.own.forTables(), a.own.path)
 	if broken = cmpError(a.own.err, broken); broken != nil {
+		tables.Doubt(fmt.Sprintf("the table of agents %s can't be read: %v", a.own.path, broken))
 		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.own.path, broken))
 	}
 	for _, w := range notes {
 		now.warnings = append(now.warnings, w.String())
 	}
-	if _, lost := tables.Extend(a.kept.forTables(), a.kept.path); lost != nil {
-		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.kept.path, cmpError(a.kept.err, lost)))
-		return tables, now
+	_, lost := tables.Extend(a.kept.forTables(), a.kept.path)
+	doubt := a.doubt(lost)
+	if a.doubted = doubt; doubt != nil {
+		tables.Doubt(fmt.Sprintf("%v (%s)", doubt, a.kept.path))
+		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person: %v%s. %s", doubt, causeOf(a, lost), a.wayOut()))
 	}
-	now.proposals = a.proposals()
+	if lost == nil {
+		now.proposals = a.proposals()
+	}
 	return tables, now
+}
+
+// doubt is why agents may be missing in what is kept; lost is what package caller says of its text.
+func (a *agentsKnown) doubt(lost error) error {
+	kept, err := a.kept.list()
+	switch {
+	case err != nil || lost != nil:
+		return errKeptUnreadable
+	case kept.Full:
+		return errKeptFull
+	case a.unstored != nil:
+		return errKeptUnwritten
+	}
+	return nil
+}
+
+// causeOf is what is known of why the kept table can't be read or written.
+func causeOf(a *agentsKnown, lost error) string {
+	if err := cmpError(cmpError(a.kept.err, lost), a.unstored); err != nil {
+		return fmt.Sprintf(": %v", err)
+	}
+	return ""
+}
+
+// wayOut says what a person can do about the kept table who does not count as one.
+func (a *agentsKnown) wayOut() string {
+	if a.unstored != nil {
+		return "It is tried again until it can be written"
+	}
+	return fmt.Sprintf("To mend it: warder daemon stop; take what is not yours out of %s and %s, and the line with full; remove %s",
+		a.own.path, a.kept.path, filepath.Join(filepath.Dir(a.kept.path), acceptedFile))
 }
 
 // proposals are the agents that the present file has less of than what was seen.
@@ -160,23 +221,33 @@ func (a *agentsKnown) keep() (changed bool) {
 	return a.add(own.Agent)
 }
 
-// add adds rows to what was seen, as far as they mean anything.
+// add adds rows to what was seen, as far as they mean anything. What does not fit leaves a mark that stays, also when the row
+// has gone from the present file.
 func (a *agentsKnown) add(rows []agentRow) (changed bool) {
 	kept, lost := a.kept.list()
 	if lost != nil {
-		return false
+		return false // and that is told
 	}
 	fresh := without(rows, kept.Agent)
 	if fresh = slices.DeleteFunc(fresh, agentRow.isVoid); len(fresh) == 0 {
 		return false
 	}
-	return a.put(append(kept.Agent, fresh...))
+	if a.put(agentList{Full: kept.Full, Agent: append(slices.Clip(kept.Agent), fresh...)}) {
+		return true
+	}
+	text, err := toml.Marshal(agentList{Version: 1, Full: true, Agent: kept.Agent})
+	if err != nil || kept.Full {
+		return false
+	}
+	a.kept.text = text
+	return true
 }
 
-// put makes rows all that was seen.
-func (a *agentsKnown) put(rows []agentRow) (changed bool) {
-	text, err := toml.Marshal(agentList{Version: 1, Agent: rows})
-	if err != nil || len(text) > configLimit {
+// put makes a list all that was seen, if it is no larger than that may be.
+func (a *agentsKnown) put(list agentList) (changed bool) {
+	list.Version = 1
+	text, err := toml.Marshal(list)
+	if err != nil || len(list.Agent) > maxKeptAgents || len(text) > maxKeptText {
 		return false
 	}
 	a.kept.text = text
@@ -196,28 +267,30 @@ func (r agentRow) isVoid() bool {
 // loadTables reads the agents that the user adds, also while the daemon runs: an added one counts within a tick, and one that was
 // there once stays. A file that can't be read makes everybody unknown who is no agent: what it adds is missing.
 func (d wishes) loadTables() {
-	own := agentsText{path: filepath.Join(d.opt.Config, agentsFile)}
-	own.text, own.err = readConfig(d.opt.Config, agentsFile)
+	own := ownAgents(d.opt.Config)
 	first := d.tables.Load() == nil
-	if !first && own.equal(d.agents.own) {
+	if !first && own.equal(d.agents.own) && d.agents.unstored == nil {
+		d.noteDoubt()
 		return
 	}
 	d.agents.own = own
 	if first {
 		d.agents.kept = keptAgents(d.state, d.opt.State)
 	}
-	if d.agents.keep() {
+	changed := d.agents.keep()
+	if changed || d.agents.unstored != nil {
 		d.storeAgents()
+	}
+	if changed {
 		acceptor(d).resign()
 	}
 	d.applyTables()
+	d.noteDoubt()
 }
 
-// storeAgents writes what was seen of the user's agents.
+// storeAgents writes what was seen of the user's agents. A failure is told with the tables, and tried again with the next reading.
 func (d wishes) storeAgents() {
-	if err := d.state.Replace(agentsFile, d.agents.kept.text); err != nil {
-		d.log.LogAttrs(context.Background(), slog.LevelWarn, "added agents are known to this daemon only", slog.String("cause", err.Error()))
-	}
+	d.agents.unstored = d.state.Replace(agentsFile, d.agents.kept.text)
 }
 
 // applyTables judges callers from here on by what is known of agents.
@@ -225,6 +298,34 @@ func (d wishes) applyTables() {
 	tables, now := d.agents.tables()
 	d.tables.Store(tables)
 	d.tell(agentsFile, now)
+}
+
+// noteDoubt records once that agents may be missing, as soon as there is a log.
+func (d wishes) noteDoubt() {
+	if d.audit == nil {
+		return
+	}
+	doubt := d.agents.doubted
+	if doubt != nil && !errors.Is(d.agents.noted, doubt) {
+		d.audit.Note(context.Background(), audit.Record{Event: eventPolicyIncomplete, Reason: doubt.Error()})
+	}
+	d.agents.noted = doubt
+}
+
+// ownAgents reads the table in the configuration. One that is larger than any person's counts for nothing, and is not kept.
+func ownAgents(config string) agentsText {
+	own := agentsText{path: filepath.Join(config, agentsFile)}
+	if own.text, own.err = readConfig(config, agentsFile); own.err != nil {
+		return own
+	}
+	if len(own.text) > maxOwnText {
+		own.err = fmt.Errorf("it has %d bytes, more than %d", len(own.text), maxOwnText)
+		return own
+	}
+	if list, err := own.list(); err == nil && len(list.Agent) > maxOwnAgents {
+		own.err = fmt.Errorf("it has %d agents, more than %d", len(list.Agent), maxOwnAgents)
+	}
+	return own
 }
 
 // keptAgents reads the agents that were seen before.
@@ -237,15 +338,18 @@ func keptAgents(dir *state.Dir, path string) agentsText {
 	return kept
 }
 
-// judgeSelf judges this process, with the user's agents: who starts a daemon by hand is above it.
-func judgeSelf(o Options) caller.Identity {
-	known := agentsKnown{own: agentsText{path: filepath.Join(o.Config, agentsFile)}}
-	known.own.text, known.own.err = readConfig(o.Config, agentsFile)
-	if dir, err := state.OpenDir(o.State); err == nil {
+// JudgeSelf judges this process by the tables that a daemon with these options has: with the user's agents. So who starts one by
+// hand is judged, and a client before it asks for a password. It is unknown with an error.
+func JudgeSelf(o Options) (caller.Identity, error) {
+	known := agentsKnown{own: ownAgents(o.Config), kept: agentsText{path: filepath.Join(o.State, agentsFile)}}
+	dir, err := state.OpenDir(o.State)
+	switch {
+	case err == nil:
 		known.kept = keptAgents(dir, o.State)
 		_ = dir.Close()
+	case !errors.Is(err, fs.ErrNotExist): // before anything was set up nothing is kept
+		known.kept.err = err
 	}
 	tables, _ := known.tables()
-	id, _ := tables.JudgeSelf(o.Getenv) // unknown with an error
-	return id
+	return tables.JudgeSelf(o.Getenv)
 }

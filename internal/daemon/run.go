@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	self := judgeSelf(o)
+	self, _ := JudgeSelf(o) // unknown with an error
 	if o.StartFD == 0 {
 		o.StartedBy = stricter(self.Verdict, o.StartedBy) // of a client that starts a daemon the kernel tells
 	}

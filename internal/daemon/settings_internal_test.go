@@ -171,7 +171,7 @@ func TestAgentsCountAtOnceAndStay(t *testing.T) {
 	next := &Daemon{opt: d.opt, state: d.state, log: d.log}
 	d = next
 	step("all removed, the next daemon", "", true, 2)
-	if id := judgeSelf(Options{Config: d.opt.Config, State: d.opt.State, Getenv: mark}); id.Client != "mybot" {
+	if id, _ := JudgeSelf(Options{Config: d.opt.Config, State: d.opt.State, Getenv: mark}); id.Client != "mybot" {
 		t.Errorf("who starts it by hand is %+v", id.Client)
 	}
 	step("back again", table+"[[agent]]\nclient = \"otherbot\"\nnames = [\"otherbot\"]\n", true, 0)
