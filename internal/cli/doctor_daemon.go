@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -172,6 +174,28 @@ func (c *checkup) caller(ctx context.Context) {
 	case who.Verdict == verdictPerson:
 		c.ok(name, "a person: %s", who.Why)
 	default:
-		c.limited(name, "nothing, if that is so; a person runs warder in a terminal of their own", "%s: %s", who.Verdict, who.Why)
+		c.limited(name, "nothing, if that is so; a person runs warder in a terminal of their own"+c.wrongAgent(), "%s: %s", who.Verdict, who.Why)
 	}
+}
+
+// wrongAgent tells the way out of a row in the user's tables that makes an agent
+// of a person: who is none can't accept that it goes. It is told where there are
+// such tables.
+func (c *checkup) wrongAgent() string {
+	places, err := c.env.places()
+	if err != nil {
+		return ""
+	}
+	own, kept := filepath.Join(places.Config.Path, "agents.toml"), filepath.Join(places.State.Path, "agents.toml")
+	if !hasText(own) && !hasText(kept) {
+		return ""
+	}
+	return fmt.Sprintf("; if a wrong row of your agents says so: warder daemon stop, then take it out of %s and of %s, and remove %s",
+		own, kept, filepath.Join(places.State.Path, "policy.accepted"))
+}
+
+// hasText reports whether a file is there and not empty.
+func hasText(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Size() > 0
 }

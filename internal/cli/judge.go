@@ -3,22 +3,24 @@ package cli
 import (
 	"warder/internal/api"
 	"warder/internal/caller"
+	"warder/internal/daemon"
 )
 
 // verdictPerson is the verdict on a person at a terminal.
 const verdictPerson = string(caller.Person)
 
-// judgeSelf judges this process as the daemon would, for where none runs: what
-// it says opens nothing, since the daemon judges again.
+// judgeSelf judges this process as the daemon would, for where none runs: by the
+// user's agents, too, so that one of them is led to ask for no password. What it
+// says opens nothing, since the daemon judges again.
 func (env *Env) judgeSelf() (api.Whoami, error) {
 	if env.judge != nil {
 		return env.judge()
 	}
-	tables, _, err := caller.LoadTables(nil, "")
+	places, err := env.places()
 	if err != nil {
 		return api.Whoami{}, err
 	}
-	id, err := tables.JudgeSelf(env.Getenv)
+	id, err := daemon.JudgeSelf(daemon.Options{Config: places.Config.Path, State: places.State.Path, Getenv: env.Getenv})
 	if err != nil {
 		return api.Whoami{}, err
 	}

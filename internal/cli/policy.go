@@ -75,12 +75,17 @@ func waitFor(n int, whom string) string {
 	return fmt.Sprintf("%d changes wait for %s", n, whom)
 }
 
+// maxShown is how many proposals are shown one by one, and how many lines of one:
+// any program can make thousands, and a person reads no such list. What a person
+// accepts is still all of it, so the rest is counted, with how to see it.
+const maxShown = 20
+
 // printDiff shows what counts and what would count, as a unified difference: one part for each proposal, in the order of the
 // files. All of it may come from others, so nothing of it reaches the terminal as it is.
 func printDiff(env *Env, to io.Writer, proposals []api.Proposal) error {
 	var text strings.Builder
 	file := ""
-	for _, p := range proposals {
+	for _, p := range proposals[:min(len(proposals), maxShown)] {
 		if p.File != file {
 			file = p.File
 			fmt.Fprintf(&text, "--- %s: what counts\n+++ %s: what it asks for\n", printable(file), printable(file))
@@ -90,22 +95,40 @@ func printDiff(env *Env, to io.Writer, proposals []api.Proposal) error {
 			place = fmt.Sprintf("line %d, %s", p.Line, place)
 		}
 		fmt.Fprintf(&text, "@@ %s: %s @@\n", place, printable(p.Widens))
-		before, after := linesOf(p.Accepted), linesOf(p.Proposed)
-		for _, line := range before {
-			if slices.Contains(after, line) {
-				text.WriteString(" " + printable(line) + "\n")
-			} else {
-				text.WriteString(env.paint(red, "-"+printable(line)) + "\n")
-			}
+		lines := diffLines(env, &p)
+		for _, line := range lines[:min(len(lines), maxShown)] {
+			text.WriteString(line + "\n")
 		}
-		for _, line := range after {
-			if !slices.Contains(before, line) {
-				text.WriteString(env.paint(green, "+"+printable(line)) + "\n")
-			}
+		if more := len(lines) - maxShown; more > 0 {
+			fmt.Fprintf(&text, "and %s of this one: warder policy --json\n", plural(more, "more line"))
 		}
+	}
+	if more := len(proposals) - maxShown; more > 0 {
+		fmt.Fprintf(&text, "and %s, of %d in all; to see each of them: warder policy --json\n", plural(more, "more change"), len(proposals))
 	}
 	_, err := io.WriteString(to, text.String())
 	return err
+}
+
+// diffLines is the difference of one proposal: first what it takes away, since
+// that is what is shown of a long one, then what it leaves and what it adds.
+func diffLines(env *Env, p *api.Proposal) (lines []string) {
+	before, after := linesOf(p.Accepted), linesOf(p.Proposed)
+	var left []string
+	for _, line := range before {
+		if slices.Contains(after, line) {
+			left = append(left, " "+printable(line))
+		} else {
+			lines = append(lines, env.paint(red, "-"+printable(line)))
+		}
+	}
+	lines = append(lines, left...)
+	for _, line := range after {
+		if !slices.Contains(before, line) {
+			lines = append(lines, env.paint(green, "+"+printable(line)))
+		}
+	}
+	return lines
 }
 
 // linesOf are the lines of a value; nothing has none.

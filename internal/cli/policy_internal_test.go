@@ -2,6 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -106,5 +109,64 @@ func TestConfigKnowsWhatWasAccepted(t *testing.T) {
 		home = f.home
 		f.run("", "config", "set", "lock.idle", "9h").want(t, 0, "warning: lock.idle = 9h waits")
 		f.run("", "config", "list", "--json").want(t, 0, `"waits":true`)
+	}
+}
+
+// TestManyChangesAreCounted: of a list that no person reads the first are shown, and the rest is counted with how to see it.
+func TestManyChangesAreCounted(t *testing.T) {
+	var many []api.Proposal
+	for i := range 2000 {
+		many = append(many, api.Proposal{File: "/c/agents.toml", Entry: fmt.Sprintf("agent b%d", i), Accepted: "name \"x\""})
+	}
+	many[0].Accepted = strings.Repeat("name \"y\"\n", 50) + "name \"y\""
+	f := newFake(t, answers{
+		api.OpPolicyPending: reply(api.PolicyPending{Proposals: many, Shown: "digest"}),
+		api.OpPolicyAccept:  proved("accept 2000 changes", reply(api.PolicyAccepted{Accepted: many})),
+	})
+	f.person(typed{question: "Master password: ", answer: testPassword})
+	for _, words := range [][]string{{"policy"}, {"policy", "accept"}} {
+		s := f.run("", words...)
+		s.want(t, 0, "and 31 more lines of this one: warder policy --json\n",
+			"and 1980 more changes, of 2000 in all; to see each of them: warder policy --json\n")
+		if n := strings.Count(s.out, "\n"); n > 4*maxShown {
+			t.Errorf("%q printed %d lines", words, n)
+		}
+	}
+	var list api.PolicyPending
+	if err := json.Unmarshal([]byte(f.run("", "policy", "--json").out), &list); err != nil || len(list.Proposals) != len(many) {
+		t.Errorf("%d are in the JSON, %v", len(list.Proposals), err)
+	}
+}
+
+// TestAUsersAgentIsKnownWithoutADaemon: an agent that only the user's tables name is told so by the client itself, before it could
+// be led to ask for a password; and a table that can't be read leaves nobody a person.
+func TestAUsersAgentIsKnownWithoutADaemon(t *testing.T) {
+	const table = "version = 1\n[[agent]]\nclient = \"mybot\"\nmarks = [\"MYBOT=1\"]\n"
+	for _, place := range []string{"config", "state"} {
+		t.Run(place, func(t *testing.T) {
+			f := newWorld(t)
+			f.base.judge, f.env["MYBOT"] = nil, "1"
+			path := filepath.Join(f.home, place, "agents.toml")
+			write := func(text string) {
+				t.Helper()
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(table)
+			f.run("", "whoami").want(t, 0, "agent", "carries MYBOT")
+			f.run("", "doctor").want(t, 0, "if a wrong row of your agents says so: warder daemon stop", path)
+			if who, err := f.base.person("unlock the account"); who != nil || err == nil || !strings.Contains(err.Error(), "this is agent") {
+				t.Errorf("it is asked for a password: %v", err)
+			}
+			write("version = \n")
+			who, err := f.base.judgeSelf()
+			if err != nil || who.Verdict == verdictPerson || who.Verdict == "unknown" && !strings.Contains(who.Why, "agents") {
+				t.Errorf("with a broken table it is %s: %s, %v", who.Verdict, who.Why, err)
+			}
+		})
 	}
 }

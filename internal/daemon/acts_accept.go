@@ -136,14 +136,23 @@ func acceptText(proposals []api.Proposal) string {
 	for _, p := range proposals[:min(len(proposals), maxAsked)] {
 		part := fmt.Sprintf("let %s be %s instead of %s", p.Entry, p.Proposed, p.Accepted)
 		if !isOption(p.Entry) {
-			part = fmt.Sprintf("know %s no longer by %s", p.Entry, strings.Join(lostLines(p), ", "))
+			part = fmt.Sprintf("know %s no longer by %s", p.Entry, lostText(lostLines(p)))
 		}
 		parts = append(parts, part)
 	}
 	if more := len(proposals) - len(parts); more > 0 {
-		parts = append(parts, fmt.Sprintf("accept %d more of what was listed", more))
+		return fmt.Sprintf("accept %d changes in all: %s; and %d more of what was listed", len(proposals), strings.Join(parts, "; "), more)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// lostText names what an agent is no longer known by, and counts what is too much to name.
+func lostText(lines []string) string {
+	text := strings.Join(lines[:min(len(lines), maxAsked)], ", ")
+	if more := len(lines) - maxAsked; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 // accept lets count what was shown. It is recorded before it is stored: what crashes in between counts for nothing.

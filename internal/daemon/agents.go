@@ -24,7 +24,7 @@ const (
 	maxOwnAgents  = 256
 	maxOwnText    = 64 << 10
 	maxKeptAgents = 1024
-	maxKeptText   = 256 << 10
+	maxKeptText   = 128 << 10
 )
 
 // eventPolicyIncomplete tells that agents which the user has named may be missing in what is kept of them.

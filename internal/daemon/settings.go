@@ -19,6 +19,9 @@ const (
 	configFile  = "config.toml"
 	agentsFile  = "agents.toml"
 	configLimit = 1 << 20
+
+	// maxRepeated bounds what status and the log tell one by one of one file: any program can fill it. The rest is counted.
+	maxRepeated = 20
 )
 
 // settings are what counts of the user's settings.
@@ -135,7 +138,9 @@ func (d wishes) loadSettings() {
 
 // tell keeps what status says of a file, and logs what is new of it.
 func (d wishes) tell(file string, now said) {
-	now.warnings = now.warnings[:min(len(now.warnings), maxWarnings)]
+	if n := len(now.warnings); n > maxRepeated {
+		now.warnings = append(slices.Clip(now.warnings[:maxRepeated]), moreTexts(filepath.Join(d.opt.Config, file), n, "warnings")...)
+	}
 	d.mu.Lock()
 	before := d.told[file]
 	if d.told == nil {
@@ -148,7 +153,7 @@ func (d wishes) tell(file string, now said) {
 			d.log.LogAttrs(context.Background(), slog.LevelWarn, "warning", slog.String("text", text))
 		}
 	}
-	for _, p := range now.proposals {
+	for _, p := range now.proposals[:min(len(now.proposals), maxRepeated)] {
 		if !slices.Contains(before.proposals, p) {
 			d.log.LogAttrs(context.Background(), slog.LevelWarn, "waits for a person", slog.String("file", p.File), slog.String("entry", p.Entry))
 		}
@@ -261,9 +266,10 @@ func (d wishes) says(person bool) (texts []string, waits int) {
 			texts = append(texts, d.unattendedTexts(now.proposals)...)
 		case person:
 			waits += len(now.proposals)
-			for _, p := range now.proposals {
+			for _, p := range now.proposals[:min(len(now.proposals), maxRepeated)] {
 				texts = append(texts, d.waitText(p))
 			}
+			texts = append(texts, moreTexts(now.proposals[0].File, len(now.proposals), "wait for you: warder policy")...)
 		default:
 			waits += len(now.proposals)
 			texts = append(texts, fmt.Sprintf("what %s asks for widens, and waits for a person: ask one to run warder policy accept", now.proposals[0].File))
@@ -286,11 +292,19 @@ func (d wishes) waitText(p api.Proposal) string {
 
 // unattendedTexts says the same where nobody can accept anything.
 func (d wishes) unattendedTexts(proposals []api.Proposal) (texts []string) {
-	for _, p := range proposals {
+	for _, p := range proposals[:min(len(proposals), maxRepeated)] {
 		texts = append(texts, fmt.Sprintf("%s: %s stays as it was: nobody's presence can be proved to an unattended account; "+
 			"its operator can stop the daemon and change %s", p.File, p.Entry, filepath.Join(d.opt.State, agentsFile)))
 	}
-	return texts
+	return append(texts, moreTexts(proposals[0].File, len(proposals), "stay as they were")...)
+}
+
+// moreTexts counts what of n things of a file was not repeated, if there is any.
+func moreTexts(file string, n int, do string) []string {
+	if n <= maxRepeated {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %d more %s", file, n-maxRepeated, do)}
 }
 
 // readConfig reads a file of the configuration directory at path; none is empty.
