@@ -155,7 +155,7 @@ func (t *Tables) Extend(text []byte, path string) ([]Warning, error) {
 
 // Doubt leaves nobody a person, for a reason that verdicts give: agents may be
 // missing in the tables. It must not run beside a judgement.
-func (t *Tables) Doubt(why string) { t.broken = why }
+func Doubt(t *Tables, why string) { t.broken = why }
 
 func parseExtension(text []byte, path string) (file extension, warnings []Warning, err error) {
 	decoder := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
@@ -244,13 +244,21 @@ func (a agent) check() error {
 		}
 	}
 	for _, text := range a.marks {
-		name, value, valued := strings.Cut(text, "=")
-		if name == "" || strings.Trim(name, wordCharacters) != "" || valued && value == "" {
-			return errMark
+		if err := checkMark(text); err != nil {
+			return err
 		}
-		if slices.Contains(sharedVariables[:], name) {
-			return foundEverywhere("marks", text)
-		}
+	}
+	return nil
+}
+
+// checkMark reports whether a mark can mean something.
+func checkMark(text string) error {
+	name, value, valued := strings.Cut(text, "=")
+	if name == "" || strings.Trim(name, wordCharacters) != "" || valued && value == "" {
+		return errMark
+	}
+	if slices.Contains(sharedVariables[:], name) {
+		return foundEverywhere("marks", text)
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func TestExtend_takesNoPersonForAnAgent(t *testing.T) {
 // TestDoubt: a reason from outside of the tables leaves nobody a person, and agents agents.
 func TestDoubt(t *testing.T) {
 	tables := loaded(t)
-	tables.Doubt("agents are missing")
+	Doubt(tables, "agents are missing")
 	if id := tables.judge(stack(warder(), bash(), kitty(), systemd()), nil); id.Verdict != Unknown || id.Why != "agents are missing" {
 		t.Errorf("a person is %s: %s", id.Verdict, id.Why)
 	}

@@ -174,14 +174,14 @@ func (c *checkup) caller(ctx context.Context) {
 	case who.Verdict == verdictPerson:
 		c.ok(name, "a person: %s", who.Why)
 	default:
-		c.limited(name, "nothing, if that is so; a person runs warder in a terminal of their own"+c.wrongAgent(), "%s: %s", who.Verdict, who.Why)
+		c.limited(name, "nothing, if that is so; a person runs warder in a terminal of their own"+wrongAgent(c), "%s: %s", who.Verdict, who.Why)
 	}
 }
 
 // wrongAgent tells the way out of a row in the user's tables that makes an agent
 // of a person: who is none can't accept that it goes. It is told where there are
 // such tables.
-func (c *checkup) wrongAgent() string {
+func wrongAgent(c *checkup) string {
 	places, err := c.env.places()
 	if err != nil {
 		return ""

@@ -114,7 +114,7 @@ func without(rows, others []agentRow) (left []agentRow) {
 func (a *agentsKnown) tables() (tables *caller.Tables, now said) {
 	tables, notes, broken := caller.LoadTables(a.own.forTables(), a.own.path)
 	if broken = cmpError(a.own.err, broken); broken != nil {
-		tables.Doubt(fmt.Sprintf("the table of agents %s can't be read: %v", a.own.path, broken))
+		caller.Doubt(tables, fmt.Sprintf("the table of agents %s can't be read: %v", a.own.path, broken))
 		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person until %s is right: %v", a.own.path, broken))
 	}
 	for _, w := range notes {
@@ -123,7 +123,7 @@ func (a *agentsKnown) tables() (tables *caller.Tables, now said) {
 	_, lost := tables.Extend(a.kept.forTables(), a.kept.path)
 	doubt := a.doubt(lost)
 	if a.doubted = doubt; doubt != nil {
-		tables.Doubt(fmt.Sprintf("%v (%s)", doubt, a.kept.path))
+		caller.Doubt(tables, fmt.Sprintf("%v (%s)", doubt, a.kept.path))
 		now.warnings = append(now.warnings, fmt.Sprintf("nobody counts as a person: %v%s. %s", doubt, causeOf(a, lost), a.wayOut()))
 	}
 	if lost == nil {

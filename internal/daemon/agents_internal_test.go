@@ -25,8 +25,8 @@ func tableOf(word string, n int) string {
 // mybotTable is what a person adds.
 const mybotTable = "version = 1\n[[agent]]\nclient = \"mybot\"\nmarks = [\"MYBOT=1\"]\n"
 
-// marked is the identity of who carries a person's mark of an agent, and of who does not.
-func (s *asking) judged(marked bool) caller.Identity {
+// judged is the identity of who carries the mark of a person's agent, or of who does not.
+func judged(s *asking, marked bool) caller.Identity {
 	s.t.Helper()
 	id, err := s.d.tables.Load().JudgeSelf(func(name string) string {
 		if marked && name == "MYBOT" {
@@ -38,8 +38,8 @@ func (s *asking) judged(marked bool) caller.Identity {
 	return id
 }
 
-// told is all that status tells a person.
-func (s *asking) told() string {
+// toldBy is all that status tells a person.
+func toldBy(s *asking) string {
 	texts, _ := wishes{s.d}.says(true)
 	return strings.Join(texts, "\n")
 }
@@ -63,10 +63,10 @@ func TestAFloodOfAgentsIsNotKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newAsking(t)
 			s.write(agentsFile, flood)
-			if text := s.told(); !strings.Contains(text, "nobody counts as a person until "+filepath.Join(s.config(), agentsFile)) {
+			if text := toldBy(s); !strings.Contains(text, "nobody counts as a person until "+filepath.Join(s.config(), agentsFile)) {
 				t.Errorf("told %q", text)
 			}
-			if id := s.judged(false); !isDoubted(id, "can't be read") {
+			if id := judged(s, false); !isDoubted(id, "can't be read") {
 				t.Errorf("judged %s: %s", id.Verdict, id.Why)
 			}
 			if kept, err := s.d.agents.kept.list(); err != nil || len(kept.Agent) > 0 {
@@ -74,8 +74,8 @@ func TestAFloodOfAgentsIsNotKept(t *testing.T) {
 			}
 			s.write(agentsFile, mybotTable)
 			s.write(agentsFile, "")
-			if id := s.judged(true); !isMybot(id) || s.waits() != 1 {
-				t.Errorf("a person's agent is %+v, %d wait: %s", id.Client, s.waits(), s.told())
+			if id := judged(s, true); !isMybot(id) || s.waits() != 1 {
+				t.Errorf("a person's agent is %+v, %d wait: %s", id.Client, s.waits(), toldBy(s))
 			}
 		})
 	}
@@ -89,14 +89,14 @@ func TestAFullTableIsTold(t *testing.T) {
 		s.write(agentsFile, tableOf(fmt.Sprintf("flood%d-", i), maxOwnAgents))
 	}
 	s.write(agentsFile, "")
-	if text := s.told(); strings.Contains(text, "nobody counts") || s.waits() != maxKeptAgents {
+	if text := toldBy(s); strings.Contains(text, "nobody counts") || s.waits() != maxKeptAgents {
 		t.Fatalf("%d wait: %s", s.waits(), text)
 	}
 	s.write(agentsFile, mybotTable)
 	s.write(agentsFile, "")
 	doubted := func(when string) {
 		t.Helper()
-		id, text := s.judged(false), s.told()
+		id, text := judged(s, false), toldBy(s)
 		if !isDoubted(id, errKeptFull.Error()) || !strings.Contains(text, errKeptFull.Error()) || !strings.Contains(text, "warder daemon stop") {
 			t.Errorf("%s: judged %s, %s; %s", when, id.Verdict, id.Why, text)
 		}
@@ -118,8 +118,8 @@ func TestAFullTableIsTold(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(s.config(), agentsFile), nil, 0o600))
 	must(t, os.Remove(s.stored()))
 	s.next(false)
-	if id := s.judged(true); !isMybot(id) || strings.Contains(s.told(), "nobody counts") || s.waits() != 1 {
-		t.Errorf("mended: %+v, %s", id.Client, s.told())
+	if id := judged(s, true); !isMybot(id) || strings.Contains(toldBy(s), "nobody counts") || s.waits() != 1 {
+		t.Errorf("mended: %+v, %s", id.Client, toldBy(s))
 	}
 }
 
@@ -130,15 +130,15 @@ func TestAgentsThatCantBeWritten(t *testing.T) {
 	inTheWay := filepath.Join(s.d.opt.State, agentsFile)
 	must(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
 	s.write(agentsFile, mybotTable)
-	if text := s.told(); !strings.Contains(text, errKeptUnwritten.Error()) || !isDoubted(s.judged(false), errKeptUnwritten.Error()) {
-		t.Errorf("told %q, judged %+v", text, s.judged(false))
+	if text := toldBy(s); !strings.Contains(text, errKeptUnwritten.Error()) || !isDoubted(judged(s, false), errKeptUnwritten.Error()) {
+		t.Errorf("told %q, judged %+v", text, judged(s, false))
 	}
 	if rec := s.recorded(eventPolicyIncomplete); len(rec) != 1 || rec[0].Reason != errKeptUnwritten.Error() {
 		t.Errorf("recorded %+v", rec)
 	}
 	must(t, os.RemoveAll(inTheWay))
 	wishes{s.d}.reload(s.d.keep)
-	if text := s.told(); text != "" || !strings.Contains(string(s.read(inTheWay)), "mybot") {
+	if text := toldBy(s); text != "" || !strings.Contains(string(s.read(inTheWay)), "mybot") {
 		t.Errorf("told %q", text)
 	}
 	if n := len(s.recorded(eventPolicyIncomplete)); n != 1 {
