@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"warder/internal/platform"
@@ -17,6 +18,38 @@ var ErrTooLarge = errors.New("file is larger than its limit")
 // holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
+// LockedError says which lock was not to be had in time, and who holds it. It
+// is an [ErrLocked].
+type LockedError struct {
+	Path string // of the lock file, absolute
+	PID  int    // of the process that took it; 0 if that is not known
+}
+
+// Error implements error.
+func (e *LockedError) Error() string {
+	switch e.PID {
+	case 0:
+		return fmt.Sprintf("another process holds %s", e.Path)
+	case os.Getpid():
+		return fmt.Sprintf("this process (pid %d) still holds %s", e.PID, e.Path)
+	}
+	return fmt.Sprintf("another process (pid %d) holds %s", e.PID, e.Path)
+}
+
+// Is makes it an [ErrLocked].
+func (e *LockedError) Is(target error) bool { return target == ErrLocked }
+
+// hint is what a person can do about it.
+func (e *LockedError) hint() string {
+	switch e.PID {
+	case 0:
+		return "find out which and end it, then try again: fuser " + quote(e.Path)
+	case os.Getpid():
+		return "it is at work: try again later"
+	}
+	return fmt.Sprintf("see what it is, and end it if it is not warder at work: ps -p %d; then try again", e.PID)
+}
+
 // UnsafeError says that a file or directory is not to be believed: somebody
 // else could have written or read it. Callers match it with errors.As.
 type UnsafeError struct {
@@ -29,13 +62,16 @@ type UnsafeError struct {
 func (e *UnsafeError) Error() string { return fmt.Sprintf("refusing %s: %s", e.Path, e.Reason) }
 
 // Hint returns what a person can do about the first cause in err that this
-// package knows: a command that repairs an unsafe file, or the way out of a
-// full or read-only disk or of one without locks. It returns "" for all else.
+// package knows: a command that repairs an unsafe file, who holds a lock, or the
+// way out of a full or read-only disk or of one without locks. It returns "" for all else.
 func Hint(err error) string {
 	var unsafe *UnsafeError
+	var locked *LockedError
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &locked):
+		return locked.hint()
 	case errors.As(err, &unsafe):
 		return unsafe.Repair
 	case platform.IsDiskFull(err):

@@ -1,12 +1,14 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"warder/internal/platform"
 )
@@ -40,6 +42,34 @@ func (d *Dir) TryLock(name string) (*Lock, error) {
 		}
 		return err
 	})
+}
+
+// lockPause bounds the pause between two tries of [Dir.LockUntil].
+const lockPause = 20 * time.Millisecond
+
+// LockUntil is [Dir.Lock] that gives up at the end of ctx, after one try at the
+// least: any process of this user can hold a lock for as long as it likes. Then
+// it fails with a [*LockedError]. Of those that wait nobody is first.
+func (d *Dir) LockUntil(ctx context.Context, name string) (*Lock, error) {
+	for pause := time.Millisecond; ; pause = min(2*pause, lockPause) {
+		lock, err := d.TryLock(name)
+		if !errors.Is(err, ErrLocked) {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, lockedBy(d, name)
+		case <-time.After(pause):
+		}
+	}
+}
+
+func lockedBy(d *Dir, name string) *LockedError {
+	e := &LockedError{Path: filepath.Join(d.path, name)}
+	if fi, err := d.root.Lstat(name); err == nil {
+		e.PID = platform.LockHolder(fi)
+	}
+	return e
 }
 
 // Release gives the lock up. Releasing it again does nothing.

@@ -1,11 +1,16 @@
 package state_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -128,4 +133,58 @@ func TestLockEndsWithTheProcess(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) {
 		t.Errorf("waiting for the killed process: %v", err)
 	}
+}
+
+// TestLockUntil waits for a lock that another process keeps: no longer than it
+// is told to, and the error says who that is.
+func TestLockUntil(t *testing.T) {
+	if state.IsRerun() {
+		d, err := state.OpenDir(os.Getenv("DIR"))
+		must(t, err)
+		_, err = d.Lock("lock")
+		must(t, err)
+		_, err = os.Stdout.WriteString("held\n")
+		must(t, err)
+		select {}
+	}
+	d := newDir(t)
+	cmd := state.RerunCommand(t, `exec "$@"`)
+	cmd.Env = append(cmd.Env, "DIR="+d.Path())
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	for said := bufio.NewReader(out); ; {
+		line, err := said.ReadString('\n')
+		must(t, err)
+		if line == "held\n" {
+			break
+		}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = d.LockUntil(over, "lock")
+	var locked *state.LockedError
+	if !errors.As(err, &locked) || !errors.Is(err, state.ErrLocked) || locked.Path != filepath.Join(d.Path(), "lock") {
+		t.Fatalf("got %v", err)
+	}
+	if runtime.GOOS == "linux" && locked.PID != cmd.Process.Pid && locked.PID != 0 { // some file systems number devices otherwise there
+		t.Errorf("process %d holds it, not %d", cmd.Process.Pid, locked.PID)
+	}
+	if hint := state.Hint(err); !strings.Contains(hint, "ps -p") && !strings.Contains(hint, "fuser") {
+		t.Errorf("hint %q", hint)
+	}
+	got := make(chan error)
+	go func() {
+		lock, err := d.LockUntil(t.Context(), "lock")
+		if err == nil {
+			err = lock.Release()
+		}
+		got <- err
+	}()
+	must(t, cmd.Process.Kill())
+	must(t, <-got)
+	_ = cmd.Wait()
+	lock, err := d.LockUntil(over, "lock")
+	must(t, err) // one try at the least
+	must(t, lock.Release())
 }
