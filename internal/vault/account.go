@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,7 @@ type Config struct {
 	Now        func() time.Time            // nil means time.Now
 	AuditHead  func() (uint64, seal.Hash)  // seq and head of the audit log, signed into each manifest root; nil means none
 	wrap       func(string, folder) folder // set by tests only
+	lockTime   time.Duration               // how long a write waits for other processes; zero means lockTime. Set by tests only
 }
 
 // now is the time as F1 keeps it, so that what is in memory is what is read again.
@@ -53,13 +55,19 @@ func (c *Config) kdf() seal.KDF {
 }
 
 // Account is an unlocked account. It is safe for concurrent use; writes of several processes are serialised by a lock file.
-type Account struct{ c *core }
+type Account struct {
+	c    *core
+	wait context.Context // ends what a write waits for other processes; nil: see lockTime
+}
+
+// Until is the account for writes that wait for other processes no longer than ctx, for one try at the least.
+func Until(ctx context.Context, a *Account) *Account { return &Account{a.c, ctx} }
 
 // core is what the account and its vaults share while unlocked.
 type core struct {
 	ring
 
-	mu     sync.RWMutex // guards the ring and all below; taken before the lock file
+	mu     sync.RWMutex // guards the ring and all below; taken after the lock file, so that nobody waits for that with mu
 	locked bool
 	stale  bool // an error left what is in memory half read: nothing may be written on it
 	// stillborn is a new id of this device that came to nothing, after which its former keys could not be put back.
@@ -157,7 +165,7 @@ func openPlaces(cfg Config) (*core, error) {
 func newCore(cfg Config, shared, local *state.Dir) *core {
 	return &core{
 		ring: ring{
-			store: store{cfg: cfg, shared: newTree(shared, cfg.wrap), local: newTree(local, cfg.wrap)},
+			store: store{cfg: cfg, shared: newTree(shared, cfg.wrap), local: newTree(local, cfg.wrap), turn: make(turn, 1)},
 			cards: map[seal.ID]*card{},
 		},
 		seen:     newSeen(),
@@ -220,7 +228,7 @@ func Open(cfg Config, password secret.Value) (*Account, error) {
 		c.lock()
 		return nil, err
 	}
-	return &Account{c}, nil
+	return &Account{c: c}, nil
 }
 
 // start loads everything behind the root key and enrols a new device.
@@ -299,24 +307,34 @@ func (a *Account) Findings() []Finding {
 
 // Check reads the whole store again, with the history, and judges it.
 func (a *Account) Check() ([]Finding, error) {
-	err := a.c.writing(func() error { return a.c.examine() })
+	err := a.c.writing(a.wait, func() error { return a.c.examine() })
 	return a.Findings(), err
 }
 
-// writing runs f as the only writer of all processes, on an account that is still unlocked.
-func (c *core) writing(f func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.locked {
+// writing runs f as the only writer of all processes, on an account that is still unlocked. Whoever waits for the lock file holds
+// nothing that readers or Lock need: any process of this user can keep that file locked.
+func (c *core) writing(wait context.Context, f func() error) error {
+	if c.isLocked() {
 		return ErrLocked
 	}
-	return c.exclusive(f)
+	err := c.alone(wait, func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.locked {
+			return ErrLocked
+		}
+		return c.holding(f)
+	})
+	if err != nil && c.isLocked() {
+		return ErrLocked // its directories were closed while it waited
+	}
+	return err
 }
 
 // Touch writes each vault's manifest root again, without a change: it signs the present audit head, and shows other devices that
 // this one is alive.
 func (a *Account) Touch() error {
-	return a.c.writing(func() error {
+	return a.c.writing(a.wait, func() error {
 		if err := a.c.sync(); err != nil {
 			return err
 		}
@@ -335,7 +353,7 @@ func (a *Account) Vaults() []*Vault {
 	defer a.c.mu.RUnlock()
 	list := make([]*Vault, 0, len(a.c.vaults))
 	for _, s := range a.c.vaults {
-		list = append(list, &Vault{s})
+		list = append(list, &Vault{s, a.wait})
 	}
 	slices.SortFunc(list, func(x, y *Vault) int { return strings.Compare(x.s.name(), y.s.name()) })
 	return list
@@ -363,7 +381,7 @@ func (a *Account) SetPassword(fresh secret.Value) error {
 	}
 	defer debug.FreeOSMemory()
 	c := a.c
-	return c.writing(func() error {
+	return c.writing(a.wait, func() error {
 		if err := c.sync(); err != nil {
 			return err
 		}

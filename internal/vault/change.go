@@ -36,7 +36,7 @@ func saveEdits(v *Vault, edits []edit) error {
 	if len(edits) == 0 {
 		return nil
 	}
-	return v.s.c.writing(func() error {
+	return v.s.c.writing(v.wait, func() error {
 		if err := v.s.c.sync(); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func Create(cfg Config, password secret.Value) (*Account, *Kit, error) {
 		c.lock()
 		return nil, nil, err
 	}
-	return &Account{c}, kit, nil
+	return &Account{c: c}, kit, nil
 }
 
 func createPlaces(cfg Config) (*core, error) {
@@ -276,7 +276,7 @@ func (a *Account) NewKit() (kit *Kit, err error) {
 		return nil, err
 	}
 	defer code.Destroy()
-	err = c.writing(func() error {
+	err = c.writing(a.wait, func() error {
 		if err := c.sync(); err != nil {
 			return err
 		}
@@ -343,7 +343,7 @@ func Recover(cfg Config, code, password secret.Value) (*Account, *Kit, error) {
 		c.lock()
 		return nil, nil, err
 	}
-	return &Account{c}, kit, nil
+	return &Account{c: c}, kit, nil
 }
 
 func (c founder) recover(code, password secret.Value) (*Kit, error) {

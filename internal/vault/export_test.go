@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"warder/internal/seal"
 	"warder/internal/secret"
@@ -61,7 +62,7 @@ func OpenByCode(cfg Config, code secret.Value) (*Account, error) {
 		c.lock()
 		return nil, err
 	}
-	return &Account{c}, nil
+	return &Account{c: c}, nil
 }
 
 // ChangePassword is what a person does who knows the old password: a proof of presence carries the fresh one.
@@ -107,7 +108,7 @@ func Tombstones(v *Vault) []seal.ID {
 // SaveUnjudged saves an item as another version may have written it: its form is checked, and not what it says.
 func SaveUnjudged(t testing.TB, v *Vault, it *Item) {
 	t.Helper()
-	err := v.s.c.writing(func() error { return v.s.commit([]edit{{item: it, kept: true}}, commitOptions{}) })
+	err := v.s.c.writing(v.wait, func() error { return v.s.commit([]edit{{item: it, kept: true}}, commitOptions{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,3 +122,6 @@ func OneThread(t testing.TB) {
 		t.Skip("nothing happens at once in it: left to the runs without the race detector")
 	}
 }
+
+// SetLockTime sets how long a write waits for other processes.
+func (c *Config) SetLockTime(most time.Duration) { c.lockTime = most }

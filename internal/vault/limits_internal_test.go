@@ -56,7 +56,7 @@ func TestTooLargeToBeRead(t *testing.T) {
 		},
 	} {
 		before := treeOf(t, dir)
-		err := c.writing(grow)
+		err := c.writing(t.Context(), grow)
 		var size *SizeError
 		if !errors.As(err, &size) || size.Have <= size.Max {
 			t.Errorf("%s: %v", name, err)

@@ -46,7 +46,7 @@ func Prove(cfg Config, password, carried secret.Value, p Presence) (proof []byte
 // Errors: ErrNoProof, ErrLocked, and those of the file system.
 func OpenProof(a *Account, p Presence, proof []byte) (carried secret.Value, err error) {
 	c := a.c
-	err = c.writing(func() error {
+	err = c.writing(a.wait, func() error {
 		if err := c.sync(); err != nil { // another device may have changed the password
 			return err
 		}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,10 +13,13 @@ import (
 )
 
 // Repair puts a store right that findings stopped. Each act overrules a warning, so each is a person's to order.
-type Repair struct{ c *core }
+type Repair struct {
+	c    *core
+	wait context.Context // as of the account
+}
 
 // Repair returns the acts that put the store right.
-func (a *Account) Repair() Repair { return Repair{a.c} }
+func (a *Account) Repair() Repair { return Repair{a.c, a.wait} }
 
 // Restored says what AcceptRestore did.
 type Restored struct {
@@ -34,7 +38,7 @@ type Restored struct {
 // also what remains in the end that only another device can put right, or a person: all else was restored then.
 func (r Repair) AcceptRestore() (done Restored, err error) {
 	c := r.c
-	err = c.writing(func() error {
+	err = c.writing(r.wait, func() error {
 		if err := c.examine(); err != nil {
 			return err
 		}
@@ -71,7 +75,7 @@ func (r Repair) AcceptRestore() (done Restored, err error) {
 // sealed under a device secret that was replaced.
 func (r Repair) NewDevice() error {
 	c := r.c
-	return c.writing(func() error {
+	return c.writing(r.wait, func() error {
 		if err := c.load(); err != nil {
 			return err
 		}
@@ -96,7 +100,7 @@ func (r Repair) NewDevice() error {
 
 // Forget ends an item of which nothing can be read any more, or whose file never comes.
 func (r Repair) Forget(v *Vault, item seal.ID) error {
-	return r.c.writing(func() error {
+	return r.c.writing(r.wait, func() error {
 		if err := r.c.sync(); err != nil {
 			return err
 		}
@@ -120,7 +124,7 @@ type Orphan struct {
 // Orphans lists the intact item files that nothing lists. Those of a write that a crash cut short are among them until the next write.
 func (r Repair) Orphans() (list []Orphan, err error) {
 	c := r.c
-	err = c.writing(func() error {
+	err = c.writing(r.wait, func() error {
 		if err := c.load(); err != nil {
 			return err
 		}
@@ -179,7 +183,7 @@ func openOrphan(s *shelf, path string, values bool) (Orphan, *Item) {
 // Adopt makes an orphan's content the current revision of its item.
 func (r Repair) Adopt(o Orphan) error {
 	c := r.c
-	return c.writing(func() error {
+	return c.writing(r.wait, func() error {
 		if err := c.sync(); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"cmp"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,6 +21,7 @@ type store struct {
 	cfg           Config
 	shared, local tree
 	account       seal.ID
+	turn          turn
 }
 
 func (s *store) close() {
@@ -26,22 +29,68 @@ func (s *store) close() {
 	_ = s.local.top.Close()
 }
 
-// exclusive runs f while no other process writes. On a read-only state directory there is nothing to serialise.
-func (s *store) exclusive(f func() error) (err error) {
-	l, err := s.local.top.Lock("write.lock")
+// lockTime is how long a write waits for another process that writes. No write of warder's own takes that long.
+const lockTime = 10 * time.Second
+
+// writeLock is the name of the lock file of all that write, in the state directory.
+const writeLock = "write.lock"
+
+// exclusive runs f while no other process writes.
+func (s *store) exclusive(f func() error) error {
+	return s.alone(nil, func() error { return s.holding(f) })
+}
+
+// alone runs f while no other process writes. It waits for them until wait ends and for no longer than lockTime, but tries once at
+// the least. On a read-only state directory there is nothing to serialise.
+func (s *store) alone(wait context.Context, f func() error) (err error) {
+	if wait == nil {
+		wait = context.Background()
+	}
+	limited, cancel := context.WithTimeout(wait, cmp.Or(s.cfg.lockTime, lockTime))
+	defer cancel()
+	if err := s.turn.take(wait); err != nil {
+		return err
+	}
+	defer s.turn.give()
+	l, err := s.local.top.LockUntil(limited, writeLock)
 	if state.IsReadOnly(err) {
 		return f()
 	}
 	if err != nil {
 		return err
 	}
+	// Deferred, because a daemon survives a panic of one call: a lock that stayed would stop all writers of this device.
+	defer func() { err = errors.Join(err, l.Release()) }()
+	return f()
+}
+
+// turn is held by the one writer of this process that has the lock file or waits for it. The others wait behind it, without a limit
+// of time: what it does is bounded.
+type turn chan struct{}
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for another write of this process: %w", context.Cause(ctx))
+	}
+}
+
+func (t turn) give() { <-t }
+
+// holding runs f with the folders on its way kept open.
+func (s *store) holding(f func() error) error {
 	s.shared.hold()
 	s.local.hold()
-	// Deferred, because a daemon survives a panic of one call: a lock that stayed would stop all writers of this device.
 	defer func() {
 		s.shared.release()
 		s.local.release()
-		err = errors.Join(err, l.Release())
 	}()
 	return f()
 }

@@ -101,7 +101,7 @@ func plantFuture(t testing.TB, a *Account, it *Item) {
 	for i := range c.keyset.slots {
 		c.keyset.slots[i].extra = future()
 	}
-	err := c.writing(func() error {
+	err := c.writing(t.Context(), func() error {
 		c.seen.extra = future()
 		return (memory{c}).save()
 	})

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +13,10 @@ import (
 )
 
 // Vault is one vault of an unlocked account: a set of items under one key. It is safe for concurrent use.
-type Vault struct{ s *shelf }
+type Vault struct {
+	s    *shelf
+	wait context.Context // as of the account
+}
 
 // ID is the vault's id.
 func (v *Vault) ID() seal.ID { return v.s.id }
@@ -76,7 +80,7 @@ func (v *Vault) Open(id seal.ID) (*Item, error) {
 	it, err := openShown(v, id)
 	if errors.Is(err, ErrDamaged) || err == nil && it.State == StateMissing {
 		// Another process may have replaced or ended the item since this one looked.
-		if v.s.c.writing(v.s.c.sync) == nil {
+		if v.s.c.writing(v.wait, v.s.c.sync) == nil {
 			if it != nil {
 				it.Destroy()
 			}
@@ -111,7 +115,7 @@ func openShown(v *Vault, id seal.ID) (*Item, error) {
 // CreateVault makes a vault with its own key.
 func (a *Account) CreateVault(name string) (*Vault, error) {
 	var made *shelf
-	err := a.c.writing(func() error {
+	err := a.c.writing(a.wait, func() error {
 		if err := a.c.sync(); err != nil {
 			return err
 		}
@@ -128,7 +132,7 @@ func (a *Account) CreateVault(name string) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Vault{made}, nil
+	return &Vault{made, a.wait}, nil
 }
 
 // vaultNameTaken says whether a vault other than the given one has the name.
