@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +30,8 @@ only after a person has accepted it, with 'warder policy accept'.`,
   warder config set guard.mode closed`,
 		Args:              exactly("a setting and a value", "NAME", "VALUE"),
 		ValidArgsFunction: completeSettings,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return setSetting(env, args[0], args[1], asJSON)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return setSetting(cmd.Context(), env, args[0], args[1], asJSON)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
@@ -45,7 +47,7 @@ type changedSetting struct {
 }
 
 // setSetting writes one setting.
-func setSetting(env *Env, name, value string, asJSON bool) error {
+func setSetting(ctx context.Context, env *Env, name, value string, asJSON bool) error {
 	places, _, err := env.placesHere()
 	if err != nil {
 		return err
@@ -66,7 +68,7 @@ func setSetting(env *Env, name, value string, asJSON bool) error {
 		return placeFault(err)
 	}
 	defer func() { _ = dir.Close() }()
-	if err := writeSetting(dir, options[i], value); err != nil {
+	if err := writeSetting(ctx, dir, options[i], value); err != nil {
 		return err
 	}
 	s, err := loadSettings(env)
@@ -90,9 +92,15 @@ func setSetting(env *Env, name, value string, asJSON bool) error {
 	return err
 }
 
+// settingsPatience is how long another command that changes settings is waited
+// for.
+const settingsPatience = 5 * time.Second
+
 // writeSetting changes the file under its lock.
-func writeSetting(dir *state.Dir, o state.Option, value string) error {
-	lock, err := dir.Lock(settingsLock)
+func writeSetting(ctx context.Context, dir *state.Dir, o state.Option, value string) error {
+	limited, cancel := context.WithTimeout(ctx, settingsPatience)
+	defer cancel()
+	lock, err := dir.LockUntil(limited, settingsLock)
 	if err != nil {
 		return placeFault(err)
 	}

@@ -31,8 +31,13 @@ Anybody may lock; only a person unlocks.`,
 			switch {
 			case errors.Is(err, frame.ErrNotRunning) && r.install == nil:
 				return noAccount(r)
-			case errors.Is(err, frame.ErrNotRunning), codeOf(err) == api.Locked:
+			case errors.Is(err, frame.ErrNotRunning):
+				if err := r.silent(cmd.Context()); err != nil {
+					return err
+				}
 				warnStranger(r)
+				return printAccount(env, asJSON, accountChange{State: accountLocked}, "locked already")
+			case codeOf(err) == api.Locked:
 				return printAccount(env, asJSON, accountChange{State: accountLocked}, "locked already")
 			case err != nil:
 				return err

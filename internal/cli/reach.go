@@ -11,6 +11,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/daemon"
 	"warder/internal/platform"
 	"warder/internal/secret"
 	"warder/internal/state"
@@ -304,6 +305,20 @@ func (r *reach) unlockHere(ctx context.Context, locked error) error {
 	}
 	defer c.close()
 	return r.unlockAt(ctx, c)
+}
+
+// silent is the failure of a command that found nobody listening, where a
+// daemon runs all the same; nil where none does.
+func (r *reach) silent(ctx context.Context) error {
+	err := daemon.Silent(ctx, r.places.State.Path)
+	if err == nil {
+		return nil
+	}
+	conn, dialled := api.Dial(ctx, r.dialer)
+	if dialled != nil {
+		return err
+	}
+	return conn.Close() // it was about to start
 }
 
 // tell is call for an operation that returns no values.

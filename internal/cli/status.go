@@ -89,6 +89,9 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 	if r.blind != nil {
 		return s, noAccount(r)
 	}
+	if err := r.silent(ctx); err != nil {
+		return s, err
+	}
 	s.Account.State = accountNone
 	s.Audit.OK = true
 	s.Memory = memoryKind()

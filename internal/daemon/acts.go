@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"warder/internal/api"
@@ -33,8 +32,8 @@ type acts struct {
 	leases     *leases
 
 	// changing is held by an act that changes something from its plan to its end: what it was allowed for is still so when it
-	// runs. It is taken before any lock of the vault, and a proof of presence is verified under it.
-	changing sync.Mutex
+	// runs. It is taken before any lock of the vault, and a proof of presence is verified under it. It has room for one.
+	changing chan struct{}
 }
 
 // operation is how one operation is carried out.

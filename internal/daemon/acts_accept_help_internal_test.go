@@ -50,7 +50,8 @@ func (s *asking) next(locked bool) {
 	wishes{d}.loadTables()
 	now := d.clock.moment()
 	d.keep = &keeper{
-		clock: d.clock, idle: d.policy.idle, max: d.policy.max, exists: true, opened: now, last: now, before: journal{d}.beforeLock,
+		clock: d.clock, idle: d.policy.idle, max: d.policy.max, exists: true, opened: now, last: now,
+		before: journal{d}.beforeLock, after: journal{d}.afterLock,
 	}
 	if !locked {
 		var err error
@@ -64,7 +65,7 @@ func (s *asking) next(locked bool) {
 	}
 	acceptor{d}.open(s.account)
 	if s.account != nil {
-		journal{d}.signHead(s.account)
+		_ = journal{d}.signHead(s.account)
 	}
 	maps.Copy(s.ops, accepting{d}.ops(s.acts))
 }

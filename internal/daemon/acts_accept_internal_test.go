@@ -296,7 +296,7 @@ func TestAnOlderAcceptanceWithItsLog(t *testing.T) {
 	if len(s.recorded(eventPolicyTightened)) != 1 {
 		t.Fatal("nothing was recorded")
 	}
-	s.d.keep.before = func(*vaultAccount, string, *client) {} // the daemon is killed
+	s.d.keep.before = func(*vaultAccount) bool { return false } // the daemon is killed
 	s.next(true)
 	for file, text := range kept {
 		must(t, os.WriteFile(file, text, 0o600))

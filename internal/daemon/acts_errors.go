@@ -39,6 +39,7 @@ func typedError(r *request, err error) *api.Error {
 		wait   *vault.WaitError
 		weak   *vault.WeakPasswordError
 		unsafe *state.UnsafeError
+		locked *state.LockedError
 	)
 	switch {
 	case errors.As(err, &name):
@@ -63,6 +64,8 @@ func typedError(r *request, err error) *api.Error {
 		return api.Errorf(api.WrongPassword, "%v", wait).WithHint("wait, then type it again")
 	case errors.As(err, &weak):
 		return api.Errorf(api.Usage, "%v", weak).WithHint("take several words that nobody says together")
+	case errors.As(err, &locked):
+		return api.Errorf(api.Internal, "nothing was done: %v", locked).WithHint(state.Hint(err))
 	case errors.As(err, &unsafe):
 		return api.Errorf(api.Integrity, "%v", unsafe).WithHint(state.Hint(err))
 	}

@@ -73,7 +73,7 @@ func newScene(t testing.TB) *scene {
 	t.Cleanup(account.Lock)
 	s.account = account
 	s.acts = &acts{
-		leases: &leases{},
+		leases: &leases{}, changing: make(chan struct{}, 1),
 		account: func() (*vault.Account, error) {
 			if s.account == nil {
 				return nil, api.Errorf(api.Locked, "the account is locked")

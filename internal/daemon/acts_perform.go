@@ -52,11 +52,15 @@ func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send 
 		return nil, err
 	}
 	if op.kind == changes || op.kind == beside {
-		a.changing.Lock()
-		defer a.changing.Unlock()
+		select {
+		case a.changing <- struct{}{}:
+			defer func() { <-a.changing }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	defer func() { r.carried.Destroy() }()
-	planned, err := r.plan(op)
+	planned, err := r.plan(ctx, op)
 	r.item = r.sealed()
 	if lost := r.record(ctx, eventIntent, nil); lost != nil {
 		err = lost
@@ -100,11 +104,11 @@ func (a *acts) newRequest(op *operation, call *api.Call) (*request, error) {
 func newIntentID() string { return "i" + strings.ToLower(rand.Text()[:15]) }
 
 // plan unlocks what the operation works on and plans it.
-func (r *request) plan(op *operation) (*act, error) {
+func (r *request) plan(ctx context.Context, op *operation) (*act, error) {
 	account, err := r.acts.account()
 	switch {
 	case err == nil:
-		r.account = account
+		r.account = vault.Until(ctx, account) // nothing waits on for a caller that has gone
 	case op.kind == looks || op.kind == changes || op.kind == lends:
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 	log, now := journal(d), d.clock.moment()
 	k := &keeper{
 		clock: d.clock, idle: d.policy.idle, max: d.policy.max,
-		exists: o.exists, unattended: o.unattended, fault: o.fault, before: log.beforeLock,
+		exists: o.exists, unattended: o.unattended, fault: o.fault, before: log.beforeLock, after: log.afterLock,
 		account: o.account, opened: now, last: now,
 	}
 	d.keep = k
@@ -144,7 +144,7 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 		}
 	}
 	if k.account != nil {
-		log.signHead(k.account)
+		_ = log.signHead(k.account)
 	}
 	d.onEnd(func() error {
 		k.lock(lockShutdown, nil)

@@ -150,7 +150,7 @@ func (d *Daemon) serve() error {
 func (d *Daemon) ops() map[string]api.Op {
 	a := &acts{
 		account: d.keep.get, log: d.audit, person: d.keep.acted, now: d.clock.now, state: d.state,
-		leases: &d.leases, unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
+		leases: &d.leases, changing: make(chan struct{}, 1), unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
 	}
 	d.leases.ours = newPrograms(d.state).has
 	d.onEnd(func() error { d.leases.shut(); return nil })

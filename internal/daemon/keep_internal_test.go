@@ -44,11 +44,19 @@ func newKept(t *testing.T) *kept {
 	s := newScene(t)
 	k := &kept{hands: &hands{wall: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), boot: time.Hour}}
 	now := k.hands.clock().moment()
+	var locked *vault.Account
 	k.keeper = &keeper{
 		clock: k.hands.clock(), idle: 8 * time.Hour, max: 12 * time.Hour, exists: true, account: s.account, opened: now, last: now,
-		before: func(a *vault.Account, reason string, _ *client) {
-			if a.ID().IsZero() {
-				t.Error("the account is closed before it is locked")
+		before: func(a *vault.Account) bool {
+			locked = a
+			if _, err := a.Vault(vault.DefaultVault); err != nil {
+				t.Errorf("the keys are gone before the log is signed: %v", err)
+			}
+			return true
+		},
+		after: func(reason string, _ *client, _ bool) {
+			if _, err := locked.Vault(vault.DefaultVault); !errors.Is(err, vault.ErrLocked) {
+				t.Errorf("recorded as locked with %v", err)
 			}
 			k.reasons = append(k.reasons, reason)
 		},
@@ -200,5 +208,21 @@ func TestLimitOnlyShortens(t *testing.T) {
 	k.hands.pass(11 * time.Minute)
 	if k.isOpen() {
 		t.Error("a longer time counts for an account that is open")
+	}
+}
+
+// TestTheTimeEndsUnderAForeignLock: whoever keeps the account's lock file keeps no account open.
+func TestTheTimeEndsUnderAForeignLock(t *testing.T) {
+	s := newAsking(t)
+	lock, err := s.acts.state.TryLock("write.lock")
+	must(t, err)
+	defer lock.Release()
+	s.hands.pass(13 * time.Hour)
+	s.d.keep.tick()
+	if _, err := s.account.Vault(vault.DefaultVault); !errors.Is(err, vault.ErrLocked) {
+		t.Errorf("its time is over, and the keys are there: %v", err)
+	}
+	if all := s.records(); all[len(all)-1].Event != eventLocked {
+		t.Errorf("the last record is %s", all[len(all)-1].Event)
 	}
 }

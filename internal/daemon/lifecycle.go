@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"warder/internal/audit"
 	"warder/internal/platform"
@@ -30,6 +31,9 @@ const (
 
 // auditDirName is the folder of the audit log in the state directory.
 const auditDirName = "audit"
+
+// signTime is how long signing the log's end may wait for others that write.
+const signTime = time.Second
 
 // journal keeps the daemon's own events.
 type journal struct{ *Daemon }
@@ -90,21 +94,26 @@ func (d journal) resume(ctx context.Context, o *openedAccount) {
 }
 
 // signHead signs the log's end into the account's manifests, so that the log can't be taken away unseen. A failure is no reason
-// not to go on: a home may be read-only or full, and findings stop all writing.
-func (d journal) signHead(a *vault.Account) {
+// not to go on: a home may be read-only or full, and findings stop all writing. Whoever holds the account's lock file is not waited
+// for longer than signTime: any process of this user can.
+func (d journal) signHead(a *vault.Account) error {
 	if d.held.Load() != nil {
-		return
+		return nil
 	}
-	if err := a.Touch(); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), signTime)
+	defer cancel()
+	err := vault.Until(ctx, a).Touch()
+	if err != nil {
 		d.log.LogAttrs(context.Background(), slog.LevelWarn, "the audit log's end is not signed into the account", slog.String("cause", err.Error()))
 	}
+	return err
 }
 
 // declared goes on with a log whose break a person has declared.
 func (d journal) declared() {
 	d.held.Store(nil)
 	if a, err := d.keep.get(); err == nil {
-		d.signHead(a)
+		_ = d.signHead(a)
 	}
 }
 
@@ -131,14 +140,22 @@ func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
 	return placeError("the audit log", err)
 }
 
-// beforeLock records that the account is locked, and seals and signs the log's state while the keys are there.
-func (d journal) beforeLock(a *vault.Account, reason string, by *client) {
-	d.note(context.Background(), eventLocked, by, map[string]any{"reason": reason})
+// beforeLock seals and signs the log's state while the keys are there.
+func (d journal) beforeLock(a *vault.Account) (signed bool) {
 	if d.held.Load() != nil {
-		return // nothing is sealed over what contradicts the account
+		return true // nothing is sealed over what contradicts the account, and that is signed
 	}
 	_ = d.seal(a, nil)
-	d.signHead(a)
+	return d.signHead(a) == nil
+}
+
+// afterLock records that the account is locked. It comes after the keys are gone, and so behind what was sealed.
+func (d journal) afterLock(reason string, by *client, signed bool) {
+	data := map[string]any{"reason": reason}
+	if !signed {
+		data["signed"] = false // whoever kept the lock file may want to take records away
+	}
+	d.note(context.Background(), eventLocked, by, data)
 }
 
 // seal seals the log's state under the account's key. A failure is no reason not to go on: verifying tells.

@@ -161,3 +161,29 @@ func (d claim) stuck() error {
 func running(pid int) error {
 	return api.Errorf(api.Exists, "a daemon is running already (pid %d)", pid).WithHint("see what it does: warder status")
 }
+
+// silentTime is how long a daemon that listens no more may keep its lock: it may be ending.
+const silentTime = 2 * time.Second
+
+// Silent is why it can't be said that no daemon runs where nobody listens: a process keeps the daemon's lock, and may hold an open
+// account. It is nil if none does, or none for long.
+func Silent(ctx context.Context, stateDir string) error {
+	if _, err := os.Lstat(filepath.Join(stateDir, lockFile)); err != nil {
+		return nil //nolint:nilerr // no daemon was here, or nobody can tell
+	}
+	dir, err := state.OpenDir(stateDir)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	defer dir.Close() //nolint:errcheck // nothing is written through it
+	limited, cancel := context.WithTimeout(ctx, silentTime)
+	defer cancel()
+	lock, err := dir.LockUntil(limited, lockFile)
+	if err == nil {
+		_ = lock.Release()
+	}
+	if !errors.Is(err, state.ErrLocked) {
+		return nil // among others, that it can't be written here
+	}
+	return claim{&Daemon{state: dir}}.stuck()
+}

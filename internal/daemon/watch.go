@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"warder/internal/audit"
+	"warder/internal/state"
 )
 
 // tickTime is how late an account whose time is over may be locked. An act after that time finds it locked in any case.
@@ -65,7 +67,9 @@ func (d journal) signRotation(k *keeper, signed uint64) uint64 {
 	if err != nil {
 		return signed // the next opening signs
 	}
-	d.signHead(a)
+	if err := d.signHead(a); errors.Is(err, state.ErrLocked) {
+		return signed // somebody holds the account's lock file
+	}
 	return now
 }
 
