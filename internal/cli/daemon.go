@@ -171,7 +171,7 @@ func daemonStatus(ctx context.Context, env *Env) (api.Status, error) {
 	_, err = r.call(ctx, api.OpStatus, nil, &s)
 	if errors.Is(err, frame.ErrNotRunning) {
 		warnStranger(r)
-		return api.Status{Daemon: api.DaemonStatus{Chain: []api.ChainProcess{}}}, r.silent(ctx)
+		return api.Status{Daemon: api.DaemonStatus{Chain: []api.ChainProcess{}}}, silent(ctx, r)
 	}
 	return s, err
 }
@@ -341,7 +341,7 @@ func stopDaemon(ctx context.Context, env *Env) (bool, error) {
 func endDaemon(ctx context.Context, r *reach) (bool, error) {
 	_, err := r.call(ctx, api.OpDaemonStop, nil, nil)
 	if errors.Is(err, frame.ErrNotRunning) {
-		return false, r.silent(ctx)
+		return false, silent(ctx, r)
 	}
 	if err != nil {
 		return false, err

@@ -32,7 +32,7 @@ Anybody may lock; only a person unlocks.`,
 			case errors.Is(err, frame.ErrNotRunning) && r.install == nil:
 				return noAccount(r)
 			case errors.Is(err, frame.ErrNotRunning):
-				if err := r.silent(cmd.Context()); err != nil {
+				if err := silent(cmd.Context(), r); err != nil {
 					return err
 				}
 				warnStranger(r)

@@ -309,7 +309,7 @@ func (r *reach) unlockHere(ctx context.Context, locked error) error {
 
 // silent is the failure of a command that found nobody listening, where a
 // daemon runs all the same; nil where none does.
-func (r *reach) silent(ctx context.Context) error {
+func silent(ctx context.Context, r *reach) error {
 	err := daemon.Silent(ctx, r.places.State.Path)
 	if err == nil {
 		return nil

@@ -89,7 +89,7 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 	if r.blind != nil {
 		return s, noAccount(r)
 	}
-	if err := r.silent(ctx); err != nil {
+	if err := silent(ctx, r); err != nil {
 		return s, err
 	}
 	s.Account.State = accountNone
