@@ -324,20 +324,11 @@ func Recover(cfg Config, code, password secret.Value) (*Account, *Kit, error) {
 	if err := checkPassword(password); err != nil {
 		return nil, nil, err
 	}
-	raw, err := parseCode(code, recoveryCodeLen)
+	c, raw, err := recoveryPlaces(cfg, code)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer raw.Destroy()
-	local, err := state.CreateDir(cfg.StateDir) // a device that is new to the account has none
-	if err != nil {
-		return nil, nil, fmt.Errorf("making the state directory: %w", err)
-	}
-	defer local.Close() //nolint:errcheck // nothing is written through it
-	c, err := openPlaces(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
 	kit, err := founder{c}.recover(raw, password)
 	if err != nil {
 		c.lock()
@@ -346,11 +337,35 @@ func Recover(cfg Config, code, password secret.Value) (*Account, *Kit, error) {
 	return &Account{c: c}, kit, nil
 }
 
-func (c founder) recover(code, password secret.Value) (*Kit, error) {
-	if err := c.local.make("device", func(folder) error { return nil }); err != nil {
-		return nil, err
+// recoveryPlaces opens the places for a recovery, which a device that is new to the account may have none of, and reads the code.
+func recoveryPlaces(cfg Config, code secret.Value) (c *core, raw secret.Value, err error) {
+	if raw, err = parseCode(code, recoveryCodeLen); err != nil {
+		return nil, raw, err
 	}
-	if err := c.open(recoverySlot, code); err != nil {
+	defer func() {
+		if err != nil {
+			raw.Destroy()
+		}
+	}()
+	local, err := state.CreateDir(cfg.StateDir)
+	if err != nil {
+		return nil, raw, fmt.Errorf("making the state directory: %w", err)
+	}
+	defer local.Close() //nolint:errcheck // nothing is written through it
+	c, err = openPlaces(cfg)
+	return c, raw, err
+}
+
+// openByCode opens the root key with a recovery code.
+func (c founder) openByCode(code secret.Value) error {
+	if err := c.local.make("device", func(folder) error { return nil }); err != nil {
+		return err
+	}
+	return c.open(recoverySlot, code)
+}
+
+func (c founder) recover(code, password secret.Value) (*Kit, error) {
+	if err := c.openByCode(code); err != nil {
 		return nil, err
 	}
 	if err := c.recoverSecret(); err != nil {

@@ -33,7 +33,8 @@ const (
 // crockford is the alphabet of codes that people type: no I, L, O or U, which are misread.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-var errBadCode = errors.New("the code is mistyped: its check symbols do not fit")
+// ErrMistyped says that what was typed is no recovery code or device secret: a typing error, not a wrong one.
+var ErrMistyped = errors.New("the code is mistyped: its check symbols do not fit")
 
 // codeText writes raw bytes as F1.2's code: symbols, two check symbols, dashes between groups of four.
 func codeText(raw secret.Value) (secret.Value, error) {
@@ -87,7 +88,7 @@ func parseCode(text secret.Value, n int) (raw secret.Value, err error) {
 			return err
 		}
 		if !ok {
-			return errBadCode
+			return ErrMistyped
 		}
 		return nil
 	})

@@ -165,6 +165,12 @@ func TestRecoverRefusals(t *testing.T) {
 	if _, _, err := vault.Recover(cfg, kit.RecoveryCode, value(t, "password1234")); !errors.As(err, &weak) {
 		t.Errorf("a weak password: %v", err)
 	}
+	if err := vault.CheckRecovery(cfg, kit.RecoveryCode, value(t, "password1234")); !errors.As(err, &weak) {
+		t.Errorf("a weak password beforehand: %v", err)
+	}
+	if err := vault.CheckRecovery(config(t.TempDir()), kit.RecoveryCode, value(t, otherPassword)); !errors.Is(err, vault.ErrNoAccount) {
+		t.Errorf("without an account beforehand: %v", err)
+	}
 	mistyped := strings.NewReplacer("0", "2", "1", "3", "2", "4", "3", "5").Replace(string(text))
 	if _, _, err := vault.Recover(cfg, value(t, mistyped), value(t, otherPassword)); err == nil || errors.Is(err, vault.ErrWrongPassword) {
 		t.Errorf("a mistyped code: %v", err) // it can be told from a wrong one without trying it
@@ -273,4 +279,55 @@ func TestC36_StateInsideTheAccount(t *testing.T) {
 			t.Errorf("creating with the state in %q: %v", below, err)
 		}
 	}
+}
+
+// TestCheckRecovery says beforehand whether a code opens the account. The code works afterwards as it did before, and no file of the
+// account is another.
+func TestCheckRecovery(t *testing.T) {
+	now := newClock()
+	cfg := config(t.TempDir())
+	cfg.Now = now.Now
+	a, kit := create(t, cfg)
+	a.Lock()
+	before := files(t, cfg.AccountDir)
+	for _, text := range []string{"ABC", "", "0000-1111"} {
+		if err := vault.CheckRecoveryCode(value(t, text+" ")); !errors.Is(err, vault.ErrMistyped) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err := vault.CheckRecovery(cfg, value(t, text+" "), value(t, otherPassword)); !errors.Is(err, vault.ErrMistyped) {
+			t.Errorf("%q beforehand: %v", text, err)
+		}
+	}
+	must(t, errors.Join(vault.CheckRecoveryCode(kit.RecoveryCode), vault.CheckDeviceSecret(config(t.TempDir()), kit.DeviceSecret), vault.CheckWait(cfg)))
+	if err := vault.CheckDeviceSecret(cfg, kit.DeviceSecret); !errors.Is(err, vault.ErrExists) {
+		t.Errorf("a device secret that is there: %v", err)
+	}
+	if err := vault.CheckDeviceSecret(cfg, kit.RecoveryCode); !errors.Is(err, vault.ErrMistyped) {
+		t.Errorf("the code in place of the device secret: %v", err)
+	}
+	_, _, other := newAccount(t)
+	if err := vault.CheckRecovery(cfg, other.RecoveryCode, value(t, otherPassword)); !errors.Is(err, vault.ErrWrongPassword) {
+		t.Errorf("another account's code: %v", err)
+	}
+	var wait *vault.WaitError
+	if err := vault.CheckWait(cfg); !errors.As(err, &wait) {
+		t.Errorf("no wait after a wrong one: %v", err)
+	}
+	back := cfg
+	back.Now = func() time.Time { return now.Now().Add(-time.Hour) }
+	must(t, vault.CheckWait(back)) // or nobody would come to try, and the wait would last an hour
+	now.pass()
+	must(t, vault.CheckWait(cfg))
+	must(t, vault.CheckRecovery(cfg, kit.RecoveryCode, value(t, otherPassword)))
+	if wrong, err := vault.WrongPasswords(cfg); err != nil || wrong != 0 {
+		t.Errorf("after the right one %d wrong ones are counted, %v", wrong, err)
+	}
+	if got := files(t, cfg.AccountDir); strings.Join(got, " ") != strings.Join(before, " ") {
+		t.Errorf("files %q, then %q", before, got)
+	}
+	must(t, opens(t, cfg, password))
+	a, fresh, err := vault.Recover(cfg, kit.RecoveryCode, value(t, otherPassword))
+	must(t, err)
+	fresh.Destroy()
+	a.Lock()
 }
