@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -262,14 +265,59 @@ func kitValues(t *testing.T) []secret.Value {
 	return values
 }
 
+// A code and a device secret of the right form, which open nothing.
+const (
+	testCode         = "0000-0000-0000-0000-0000-0000-0000-0000-VS"
+	testDeviceSecret = "0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-CS"
+)
+
+// TestAMistypedRecoveryCode is told before a new password is asked for, and may
+// be typed again.
+func TestAMistypedRecoveryCode(t *testing.T) {
+	f := newFake(t, answers{api.OpStatus: reply(api.Status{Account: api.AccountStatus{State: accountLocked}})})
+	f.setUp()
+	f.base.launch = func(context.Context, order) (api.Started, []secret.Value, error) {
+		t.Error("a daemon was started")
+		return api.Started{}, nil, nil
+	}
+	ask := "Recovery code (not shown): "
+	screen := f.person(
+		typed{question: ask, answer: "ABC"},
+		typed{question: ask, answer: testPassword},
+		typed{question: ask, answer: "1" + testCode[1:]},
+	)
+	f.run("", "unlock", "--recovery").want(t, 1, "error[wrong_password]", "mistyped", "as it stands on the recovery kit")
+	if s := screen(); strings.Contains(s, "New master password") || strings.Contains(s, testPassword) {
+		t.Errorf("the terminal shows %q", s)
+	}
+}
+
+// TestAWaitIsToldBeforeAnythingIsTyped: wrong passwords make the next one wait.
+func TestAWaitIsToldBeforeAnythingIsTyped(t *testing.T) {
+	f := newFake(t, answers{api.OpStatus: reply(api.Status{Account: api.AccountStatus{State: accountLocked}})})
+	f.setUp()
+	device := filepath.Join(f.home, "state", "device")
+	attempts := fmt.Sprintf(`{"failures":9,"last":%d}`, time.Now().UnixMilli())
+	if err := errors.Join(os.MkdirAll(device, 0o700), os.WriteFile(filepath.Join(device, "attempts"), []byte(attempts), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"unlock"}, {"unlock", "--recovery"}} {
+		screen := f.person()
+		f.run("", args...).want(t, 1, "error[wrong_password]: too many wrong passwords: try again in", "wait, then type it again")
+		if s := screen(); s != "" {
+			t.Errorf("%q: the terminal shows %q", args, s)
+		}
+	}
+}
+
 func TestRecover(t *testing.T) {
 	f := newFake(t, answers{api.OpStatus: reply(api.Status{Account: api.AccountStatus{State: accountLocked}})})
 	f.setUp()
 	screen := f.person(
-		typed{question: "Recovery code (not shown): ", answer: "CODE"},
+		typed{question: "Recovery code (not shown): ", answer: testCode},
 		typed{question: "New master password: ", answer: testPassword},
 		typed{question: "The same again: ", answer: testPassword},
-		typed{question: "Device secret (not shown): ", answer: "DEVICE"},
+		typed{question: "Device secret (not shown): ", answer: testDeviceSecret},
 	)
 	var got []string
 	f.base.launch = func(_ context.Context, o order) (api.Started, []secret.Value, error) {
@@ -279,7 +327,7 @@ func TestRecover(t *testing.T) {
 		return api.Started{Account: "acc", StateCode: "SC"}, kitValues(t), nil
 	}
 	f.run("", "unlock", "--recovery", "--device-secret").want(t, 0, "unlocked; the old recovery code does not work any more")
-	if diff := cmp.Diff([]string{"CODE", testPassword, "DEVICE"}, got); diff != "" {
+	if diff := cmp.Diff([]string{testCode, testPassword, testDeviceSecret}, got); diff != "" {
 		t.Error(diff)
 	}
 	if s := screen(); !strings.Contains(s, "DEVICE-CANARY") || !strings.Contains(s, "CODE-CANARY") || strings.Contains(s, testPassword) {

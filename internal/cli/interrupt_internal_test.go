@@ -48,7 +48,7 @@ func TestNoSignalLosesAKit(t *testing.T) {
 		{question: "New master password: ", answer: testPassword},
 		{question: "The same again: ", answer: testPassword},
 	}
-	recovery := append([]typed{{question: "Recovery code (not shown): ", answer: "code"}}, twice...)
+	recovery := append([]typed{{question: "Recovery code (not shown): ", answer: testCode}}, twice...)
 	for _, row := range []struct {
 		name, op string
 		args     []string
@@ -212,7 +212,7 @@ func TestRecoveryOfAnUnattendedAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.person(
-		typed{question: "Recovery code (not shown): ", answer: "code"},
+		typed{question: "Recovery code (not shown): ", answer: testCode},
 		typed{question: "New master password: ", answer: testPassword},
 		typed{question: "The same again: ", answer: testPassword},
 	)

@@ -13,6 +13,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/daemon"
 	"warder/internal/platform"
 	"warder/internal/secret"
 	"warder/internal/state"
@@ -215,6 +216,9 @@ func checkProgram(in *state.Install) error {
 // unlockAt asks for the master password on the terminal and opens the account
 // with it, in a fresh daemon. A mistyped password may be typed again.
 func (r *reach) unlockAt(ctx context.Context, c *console) error {
+	if err := daemon.CheckWait(r.places.Data.Path, r.places.State.Path); err != nil {
+		return err // before anything is typed
+	}
 	for try := 1; ; try++ {
 		password, err := c.hidden("Master password: ")
 		if err != nil {

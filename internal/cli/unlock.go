@@ -9,6 +9,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/daemon"
 	"warder/internal/secret"
 )
 
@@ -73,6 +74,9 @@ func (o *unlocking) run(ctx context.Context, env *Env) error {
 	}
 	defer c.close()
 	if o.recovery {
+		if err := daemon.CheckWait(r.places.Data.Path, r.places.State.Path); err != nil {
+			return err
+		}
 		return o.recover(ctx, r, c)
 	}
 	if err := r.unlockAt(ctx, c); err != nil {
@@ -155,7 +159,7 @@ func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
 		return err
 	}
 	defer kit.abandon()
-	values, err := o.proofs(c)
+	values, err := o.proofs(r, c)
 	defer frame.DestroyAll(values)
 	if err != nil {
 		return err
@@ -183,8 +187,8 @@ func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
 }
 
 // proofs asks for what a recovery takes, in the order of the operation.
-func (o *unlocking) proofs(c *console) ([]secret.Value, error) {
-	code, err := c.hidden("Recovery code (not shown): ")
+func (o *unlocking) proofs(r *reach, c *console) ([]secret.Value, error) {
+	code, err := c.fitting("Recovery code (not shown): ", daemon.CheckRecoveryCode)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +201,32 @@ func (o *unlocking) proofs(c *console) ([]secret.Value, error) {
 	if !o.deviceSecret {
 		return values, nil
 	}
-	device, err := c.hidden("Device secret (not shown): ")
+	device, err := c.fitting("Device secret (not shown): ", func(text secret.Value) error {
+		return daemon.CheckDeviceSecret(r.places.Data.Path, r.places.State.Path, text)
+	})
 	if err != nil {
 		return values, err
 	}
 	return append(values, device), nil
+}
+
+// fitting asks for a hidden line until check finds nothing wrong with it. What
+// is mistyped may be typed again.
+func (c *console) fitting(prompt string, check func(secret.Value) error) (secret.Value, error) {
+	for try := 1; ; try++ {
+		text, err := c.hidden(prompt)
+		if err != nil {
+			return text, err
+		}
+		if err = check(text); err == nil {
+			return text, nil
+		}
+		text.Destroy()
+		if codeOf(err) != api.WrongPassword || try == passwordTries {
+			return secret.Value{}, err
+		}
+		if err := c.say("%s", sentence(err.Error())); err != nil {
+			return secret.Value{}, err
+		}
+	}
 }

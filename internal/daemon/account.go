@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
@@ -110,7 +111,7 @@ func (d opener) unlockAccount(ctx context.Context, r *startRequest) (*openedAcco
 }
 
 // mayMakeKit says beforehand why an account can't be made or recovered, as far as that can be seen.
-func (d opener) mayMakeKit(r *startRequest) error {
+func (d opener) mayMakeKit(ctx context.Context, r *startRequest) error {
 	if r.create.DeviceSecret != "" && r.create.DeviceSecret != "file" {
 		return api.Errorf(api.Internal, "the device secret can't be kept in %q: this version keeps it in a file", r.create.DeviceSecret).
 			WithHint("keep it in a file that only you can read: warder setup --device-secret file")
@@ -123,6 +124,8 @@ func (d opener) mayMakeKit(r *startRequest) error {
 		return accountError(vault.ErrExists)
 	case !exists && r.op == api.OpStartRecover:
 		return accountError(vault.ErrNoAccount)
+	case r.op == api.OpStartRecover:
+		return d.mayRecover(ctx, r)
 	}
 	return nil
 }
@@ -156,7 +159,7 @@ func (d opener) recoverAccount(r *startRequest) (*openedAccount, error) {
 	}
 	a, kit, err := vault.Recover(d.account.config(), r.values[0], r.values[1])
 	if err != nil {
-		return nil, err
+		return nil, recoveryError(err)
 	}
 	o := &openedAccount{account: a, exists: true, how: eventRecovered}
 	o.take(kit)
@@ -206,7 +209,16 @@ func (d opener) unattendedFault(err error) *startFault {
 		}
 	}
 	told := api.AsError(accountError(err))
-	return &startFault{told.Message, told.Hint}
+	return &startFault{told.Message, reopenHint(told.Hint)}
+}
+
+// reopenHint is a hint for an account that only a fresh daemon opens again: what was wrong may be over, and the daemon that runs
+// would go on to tell it.
+func reopenHint(hint string) string {
+	if strings.Contains(hint, "warder daemon ") || strings.Contains(hint, "warder unlock") {
+		return hint
+	}
+	return hint + "; then open it: warder daemon restart"
 }
 
 // isUnattended reports whether the account opens by itself: whether its password is here. It need not be the right one.
@@ -288,6 +300,8 @@ func accountError(err error) error {
 		return api.Errorf(api.Usage, "%v", weak).WithHint("choose a longer one: five random words do").WithCause(err)
 	case errors.As(err, &newer):
 		return api.Errorf(api.Internal, "%v", newer).WithHint("update warder on this device").WithCause(err)
+	case errors.Is(err, vault.ErrMistyped):
+		return api.Errorf(api.WrongPassword, "%v", vault.ErrMistyped).WithHint(mistypedHint).WithCause(err)
 	case errors.Is(err, vault.ErrWrongPassword):
 		return api.Errorf(api.WrongPassword, "%v", vault.ErrWrongPassword).WithCause(err)
 	case errors.Is(err, vault.ErrNoAccount):

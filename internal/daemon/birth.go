@@ -64,14 +64,15 @@ func hide(warn func(format string, args ...any)) error {
 }
 
 // openInPlace opens the account and makes this process the daemon. A password is tried first, so that a wrong one leaves the
-// daemon that runs as it is. Where the opening makes a recovery kit it comes last: what fails after it would lose the kit.
+// daemon that runs as it is. Where the opening makes a recovery kit it comes last: what fails after it would lose the kit. A
+// recovery code is tried beforehand, then, and opens the account when the place is taken.
 func (d birth) openInPlace(ctx context.Context, old *oldDaemon, req *startRequest) (*openedAccount, error) {
 	place, account := claim(d), opener(d)
 	if err := place.checkSocket(); err != nil {
 		return nil, err
 	}
 	if req.makesKit() {
-		if err := account.mayMakeKit(req); err != nil {
+		if err := account.mayMakeKit(ctx, req); err != nil {
 			return nil, err
 		}
 		if err := place.take(ctx, old, req); err != nil {

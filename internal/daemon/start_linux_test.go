@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"warder/internal/api"
+	"warder/internal/secret"
 )
 
 // TestALockedDaemonServes starts a daemon without anything and asks it what it is.
@@ -126,5 +127,46 @@ func TestAnUnattendedAccountOpensByItself(t *testing.T) {
 	must(t, h.call(t, api.OpLock, nil, nil))
 	if s := h.status(t); s.Account.State != "locked" {
 		t.Errorf("after locking: %+v", s.Account)
+	}
+}
+
+// TestAWrongRecoveryCodeLeavesTheDaemon tries codes that open nothing while a daemon has the account open: it goes on (G16).
+func TestAWrongRecoveryCodeLeavesTheDaemon(t *testing.T) {
+	h := newHome(t)
+	password := newPassword(t)
+	first, kit, err := h.start(t, api.OpStartCreate, api.StartCreate{}, password)
+	must(t, err)
+	other := newHome(t)
+	_, foreign, err := other.start(t, api.OpStartCreate, api.StartCreate{}, newPassword(t))
+	must(t, err)
+	weak, err := secret.New([]byte("password"))
+	must(t, err)
+	t.Cleanup(weak.Destroy)
+	for _, row := range []struct {
+		name           string
+		in             api.StartUnlock
+		code, password secret.Value
+		want           api.Code
+	}{
+		{"mistyped", api.StartUnlock{}, password, newPassword(t), api.WrongPassword},
+		{"the device secret", api.StartUnlock{}, kit[0], newPassword(t), api.WrongPassword},
+		{"a weak password", api.StartUnlock{}, kit[1], weak, api.Usage},
+		{"a device secret too many", api.StartUnlock{DeviceSecret: true}, kit[1], newPassword(t), api.Exists},
+		{"another account's", api.StartUnlock{}, foreign[1], newPassword(t), api.WrongPassword},
+	} {
+		values := []secret.Value{row.code, row.password}
+		if row.in.DeviceSecret {
+			values = append(values, kit[0])
+		}
+		_, _, err := h.start(t, api.OpStartRecover, row.in, values...)
+		if codeOf(err) != row.want {
+			t.Errorf("%s: %v", row.name, err)
+		}
+		if s := h.status(t); s.Daemon.PID != first.PID || s.Account.State != "unlocked" {
+			t.Fatalf("%s: the daemon is %+v, the account %+v", row.name, s.Daemon, s.Account)
+		}
+	}
+	if _, _, err = h.start(t, api.OpStartRecover, api.StartUnlock{}, kit[1], newPassword(t)); err != nil {
+		t.Errorf("the right code, after a short wait: %v", err)
 	}
 }
