@@ -114,6 +114,9 @@ func writeOptions(b *bytes.Buffer) {
 Settings stand in ` + "`config.toml`" + ` in the config directory, as ` + "`[lock]`" + ` with ` + "`idle = \"8h\"`" + ` for lock.idle. What
 the daemon applies has no variable, for it trusts no environment; where there is one, it counts before the file, and the file before the default. ` + "`warder config list`" + ` shows where each value came from.
 
+The directory has mode 0700 and the file 0600, and ` + "`warder setup`" + ` and ` + "`warder config set`" + ` make them so. What others may
+read or write is refused, and ` + "`warder status`" + ` names it: ` + "`chmod 700`" + ` the directory, ` + "`chmod 600`" + ` the file.
+
 | setting | kind | default | variable | what it does |
 | --- | --- | --- | --- | --- |
 `)

@@ -12,6 +12,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/state"
 )
 
 // exitOK is the status of a command that did what it was asked for. The others
@@ -42,13 +43,18 @@ func codeOf(err error) api.Code {
 	return e.Code
 }
 
-// coded makes an error that carries no code an internal one.
+// coded makes an error that carries no code an internal one. A full or read-only
+// disk has a way out that is the same for every command.
 func coded(err error) error {
 	var said outcome
 	if err == nil || errors.As(err, &said) || codeOf(err) != "" {
 		return err
 	}
-	return api.Errorf(api.Internal, "%v", err).WithCause(err)
+	e := api.Errorf(api.Internal, "%v", err).WithCause(err)
+	if hint := state.Hint(err); hint != "" {
+		return e.WithHint(hint)
+	}
+	return e
 }
 
 // asError returns err as the user sees it. What carries no code comes from

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,7 +81,7 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 	switch o.deviceSecret {
 	case "file":
 	case "keyring":
-		return noKeyring()
+		return noKeyring(o.headless)
 	default:
 		return usageError("--device-secret is file or keyring, not %q", o.deviceSecret)
 	}
@@ -120,9 +121,13 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 // noKeyring is the failure of a setup that was to keep the device's secret in a
 // keyring. It never falls back to the file by itself: whoever asked for a keyring
 // may not want it there.
-func noKeyring() error {
-	return api.Errorf(api.Internal, "a keyring is not available: this version of warder talks to none, so nothing was set up").
-		WithHint("keep the device's secret in a file that only you can read: warder setup --device-secret file")
+func noKeyring(headless bool) error {
+	again := "warder setup --device-secret file"
+	if headless {
+		again = "warder setup --headless --device-secret file"
+	}
+	return usageError("a keyring is not available: this version of warder talks to none, so nothing was set up").
+		WithHint("keep the device's secret in a file that only you can read: " + again)
 }
 
 // begin is setup where nothing was set up before, for one command at a time.
@@ -266,17 +271,34 @@ On a device that is new to it: warder unlock --recovery --device-secret
 	return err
 }
 
-// install copies the program and records it.
+// install copies the program and records it, and makes the directory of the
+// settings, so that what a person puts there is not refused for its mode. Where
+// the person's own programs can't be written, as in a read-only home, the program
+// goes to the state directory.
 func (o *setup) install(r *reach, unattended, toUser bool) (program, error) {
+	p, err := installFor(r, toUser)
+	if toUser && !apart(r) && (state.IsReadOnly(err) || errors.Is(err, fs.ErrPermission)) {
+		failed := err
+		if p, err = installFor(r, false); err == nil {
+			warn(r.env.Err, "%v; the program is %s, as with --no-install", failed, p.path)
+		}
+	}
+	if err != nil {
+		return program{}, err
+	}
+	if dir, err := state.CreateDir(r.places.Config.Path); err == nil { // what is wrong with it status tells; it is not needed
+		_ = dir.Close()
+	}
+	return p, recordProgram(r, p, unattended)
+}
+
+// installFor copies the program to where it shall be.
+func installFor(r *reach, toUser bool) (program, error) {
 	dir, err := binaryDir(r, toUser)
 	if err != nil {
 		return program{}, err
 	}
-	p, err := installTo(dir)
-	if err != nil {
-		return program{}, err
-	}
-	return p, recordProgram(r, p, unattended)
+	return installTo(dir)
 }
 
 // unattended makes an account that the daemon opens by itself.

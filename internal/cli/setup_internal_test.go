@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"warder/internal/api"
@@ -124,7 +127,7 @@ func TestSetupRefuses(t *testing.T) {
 	f := newWorld(t)
 	f.run("", "setup").want(t, 3, "error[denied]: a person sets up warder, and this is agent: a test", "warder setup --headless")
 	f.run("", "setup", "--device-secret", "paper").want(t, 2, `--device-secret is file or keyring, not "paper"`)
-	f.run("", "setup", "--headless", "--device-secret", "keyring").want(t, 1, "error[internal]: a keyring is not available", "nothing was set up", "--device-secret file")
+	f.run("", "setup", "--headless", "--device-secret", "keyring").want(t, 2, "error[usage]: a keyring is not available", "nothing was set up", "hint: keep", "warder setup --headless --device-secret file")
 	if _, err := os.Lstat(filepath.Join(f.home, "state")); err == nil {
 		t.Error("without a keyring something was stored")
 	}
@@ -175,4 +178,50 @@ func TestSetupAgainOnALockedAccount(t *testing.T) {
 	f := newFake(t, answers{api.OpStatus: reply(status)})
 	f.setUp()
 	f.run("", "setup").want(t, 0, "already set up: account, locked: warder unlock")
+}
+
+// TestU_155_SetupInAReadOnlyHome puts what setup needs elsewhere. The program
+// can't go to ~/.local/bin, so it goes to the state directory.
+func TestU_155_SetupInAReadOnlyHome(t *testing.T) {
+	const closed = "/sys" // nobody makes a folder there, root neither
+	if fi, err := os.Stat(closed); err != nil || !fi.IsDir() {
+		t.Skip("no folder here that root can't write to either")
+	}
+	f := newWorld(t)
+	f.atHome()
+	f.env["HOME"] = closed
+	f.env["XDG_STATE_HOME"], f.env["XDG_DATA_HOME"] = filepath.Join(f.home, "s"), filepath.Join(f.home, "d")
+	f.base.launch = founding(t, true)
+	program := filepath.Join(f.home, "s", "warder", "bin", "warder")
+	f.run("", "setup", "--headless").want(t, 0, program, "as with --no-install")
+	if in := f.installed(filepath.Join(f.home, "s", "warder")); in.Binary != program {
+		t.Errorf("recorded %+v", in)
+	}
+}
+
+// TestAFullDiskIsTold: whatever a command was writing, it says to make room.
+func TestAFullDiskIsTold(t *testing.T) {
+	err := coded(fmt.Errorf("installing: %w", &os.PathError{Op: "write", Path: "/bin/warder", Err: syscall.ENOSPC}))
+	if e := api.AsError(err); e.Code != api.Internal || !strings.Contains(e.Hint, "make room on that disk") {
+		t.Errorf("%v, hint %q", e, e.Hint)
+	}
+	if e := api.AsError(coded(errors.New("another"))); e.Hint != api.RowOf(api.Internal).Hint {
+		t.Errorf("another one: %q", e.Hint)
+	}
+}
+
+// TestSetupMakesTheConfigDirectory: a folder that a person makes has another
+// mode mostly, and its settings would be refused. status says how to mend it.
+func TestSetupMakesTheConfigDirectory(t *testing.T) {
+	f := newWorld(t)
+	f.base.launch = founding(t, true)
+	f.run("", "setup", "--headless").want(t, 0)
+	config := filepath.Join(f.home, "config")
+	if fi, err := os.Stat(config); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Fatalf("after setup: %v, %v", fi, err)
+	}
+	if err := os.Chmod(config, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.run("", "status").want(t, 0, "the settings don't count", "loose mode 0755", "chmod 700 "+config)
 }

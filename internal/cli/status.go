@@ -12,6 +12,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/state"
 )
 
 // The states of an account, as status shows them.
@@ -114,12 +115,22 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 func warnSettings(env *Env, s *api.Status) {
 	set, err := loadSettings(env)
 	if err != nil {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the settings don't count: %v", err))
+		s.Warnings = append(s.Warnings, settingsFault(err))
 		return
 	}
 	for _, w := range set.warnings {
 		s.Warnings = append(s.Warnings, w.String())
 	}
+}
+
+// settingsFault says why the settings don't count, and what to do where their
+// directory or file is refused: a line that is wrong says it itself.
+func settingsFault(err error) string {
+	text := fmt.Sprintf("the settings don't count: %v", err)
+	if hint := state.Hint(err); hint != "" {
+		text += ": " + hint
+	}
+	return text
 }
 
 // warnMissing says that an unattended account won't open by itself any more.

@@ -173,7 +173,7 @@ func (p *repair) adopt() error {
 		}
 	}
 	if newest == nil {
-		return api.Errorf(api.NotFound, "nothing is left over of item %s", p.id).WithHint("see what is: warder repair list")
+		return api.Errorf(api.NotFound, "nothing is left over of item %s", p.id).WithHint("see what needs repair: warder status; to give the item up: warder repair forget ID")
 	}
 	return p.r.account.Repair().Adopt(*newest)
 }

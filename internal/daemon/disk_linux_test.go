@@ -68,7 +68,7 @@ func TestU_153_AnUnattendedAccountOnAFullDisk(t *testing.T) {
 			t.Errorf("%s: %q", name, text)
 		}
 	}
-	if s.Account.State != "locked" || s.Audit.OK || !strings.Contains(s.Audit.Hint, "make room") || s.Account.Hint != s.Audit.Hint {
+	if s.Account.State != "locked" || s.Audit.OK || !strings.Contains(s.Audit.Hint, "make room") || s.Account.Hint != s.Audit.Hint+"; then open it: warder daemon restart" {
 		t.Errorf("status: %+v, %+v", s.Account, s.Audit)
 	}
 	free()

@@ -2,6 +2,10 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -224,5 +228,30 @@ func TestTheTimeEndsUnderAForeignLock(t *testing.T) {
 	}
 	if all := s.records(); all[len(all)-1].Event != eventLocked {
 		t.Errorf("the last record is %s", all[len(all)-1].Event)
+	}
+}
+
+// TestWhatAStarterIsTold: a full disk has the hint for that, wherever the start failed.
+func TestWhatAStarterIsTold(t *testing.T) {
+	full := &os.PathError{Op: "write", Path: "/state", Err: syscall.ENOSPC}
+	for name, err := range map[string]error{"plain": full, "wrapped": fmt.Errorf("storing: %w", full), "coded": api.Errorf(api.Internal, "storing").WithCause(full)} {
+		if e := toldError(err); e.Code != api.Internal || !strings.Contains(e.Hint, "make room on that disk") {
+			t.Errorf("%s: %v, hint %q", name, e, e.Hint)
+		}
+	}
+	for _, err := range []error{errors.New("another"), api.Errorf(api.Locked, "locked")} {
+		if e := toldError(err); e.Hint != api.RowOf(e.Code).Hint {
+			t.Errorf("%v: hint %q", e, e.Hint)
+		}
+	}
+}
+
+// TestReopenHint names a command that opens an unattended account again, once.
+func TestReopenHint(t *testing.T) {
+	for _, hint := range []string{"make room on that disk", "see who may write there; then: warder daemon restart", "type it from the recovery kit: warder unlock --recovery"} {
+		got := reopenHint(hint)
+		if !strings.HasPrefix(got, hint) || strings.Count(got, "warder daemon restart")+strings.Count(got, "warder unlock") != 1 {
+			t.Errorf("%q: %q", hint, got)
+		}
 	}
 }

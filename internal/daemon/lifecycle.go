@@ -134,7 +134,7 @@ func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
 	d.keep.account = nil
 	o.account.Lock()
 	if o.unattended {
-		d.keep.fault = &startFault{fmt.Sprintf("its opening could not be recorded in %s: %v", d.auditPlace(), err), d.faultHint(err)}
+		d.keep.fault = &startFault{fmt.Sprintf("its opening could not be recorded in %s: %v", d.auditPlace(), err), reopenHint(d.faultHint(err))}
 		return nil
 	}
 	return placeError("the audit log", err)

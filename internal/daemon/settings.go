@@ -188,7 +188,7 @@ func (d wishes) readSettings() (r settingsRead) {
 	r.text, err = readConfig(d.opt.Config, configFile)
 	own, ignored, parsed := state.LoadSettings(r.text, path, noEnvironment, nil)
 	if err := errors.Join(err, parsed); err != nil {
-		r.warnings = append(r.warnings, fmt.Sprintf("the settings don't count: %v", err))
+		r.warnings = append(r.warnings, "the settings don't count: "+withHint(err))
 		r.broken, own = true, defaults
 	}
 	for _, w := range ignored {
@@ -322,4 +322,12 @@ func readConfig(path, name string) ([]byte, error) {
 		return nil, nil
 	}
 	return text, err
+}
+
+// withHint is what is wrong with a file or directory, and what to do where it is refused as it is.
+func withHint(err error) string {
+	if hint := state.Hint(err); hint != "" {
+		return fmt.Sprintf("%v: %s", err, hint)
+	}
+	return err.Error()
 }

@@ -12,6 +12,7 @@ import (
 	"warder/internal/caller"
 	"warder/internal/platform"
 	"warder/internal/secret"
+	"warder/internal/state"
 )
 
 // meetTime is how long whoever started this daemon may take until it speaks.
@@ -76,7 +77,16 @@ func (s *starter) reply(started api.Started, kit kitValues) error {
 }
 
 // fail says why it does not.
-func (s *starter) fail(err error) { _ = s.conn.WriteError(api.AsError(err)) }
+func (s *starter) fail(err error) { _ = s.conn.WriteError(toldError(err)) }
+
+// toldError is an error as it crosses the socket: what only the disk knows a way out of gets the hint for that, wherever it failed.
+func toldError(err error) *api.Error {
+	e := api.AsError(err)
+	if hint := state.Hint(err); hint != "" && e.Hint == api.RowOf(api.Internal).Hint {
+		return e.WithHint(hint)
+	}
+	return e
+}
 
 // judgeStarter keeps who started this daemon. What the client said on the command line can make it an agent and never a
 // person: the kernel says whose the other end is.

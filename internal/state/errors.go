@@ -77,7 +77,7 @@ func Hint(err error) string {
 	case platform.IsDiskFull(err):
 		return "make room on that disk or in your quota and try again; the old content is intact"
 	case platform.IsReadOnly(err):
-		return "that file system is read-only: set WARDER_HOME, or XDG_STATE_HOME and XDG_DATA_HOME, to a folder that can be written"
+		return "that file system is read-only: set WARDER_HOME, or XDG_STATE_HOME, XDG_DATA_HOME and XDG_CONFIG_HOME, to a folder that can be written"
 	case errors.Is(err, errNoLocks):
 		return "that file system has no working locks: set XDG_STATE_HOME or WARDER_HOME to a folder on a local disk"
 	default:
