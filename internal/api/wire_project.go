@@ -121,7 +121,7 @@ type Imported struct {
 	Warnings  []ImportWarning `json:"warnings"`
 	Undo      string          `json:"undo"` // empty where nothing was stored
 	Names     ImportNames     `json:"names"`
-	Error     *Error          `json:"error,omitempty"` // of a dry run: with what the import itself would be refused
+	Error     *Error          `json:"error,omitempty"` // of what stored nothing: with what the import is or would be refused
 }
 
 // ImportNames are the variables behind the counts.

@@ -140,25 +140,28 @@ func (o *importing) preview(ctx context.Context, r *reach, in api.Import, text [
 	if noConsole == nil {
 		defer c.close()
 	}
-	if o.asJSON && (o.dryRun || noConsole != nil || would.Error != nil) {
-		err = printJSON(r.env.Out, would)
-	} else if !o.asJSON {
+	failed := would.Error // as the import itself would end
+	if failed == nil && !o.dryRun && noConsole != nil {
+		failed = usageError("nothing was stored: there is no person at a terminal to ask").
+			WithHint("look at what would change, then run it with --yes")
+	}
+	switch {
+	case !o.asJSON:
 		err = o.show(r.env, in.File, &would)
+	case o.dryRun || failed != nil:
+		would.Error = failed // a program must not take what was refused for a dry run that it asked for
+		err = printJSON(r.env.Out, would)
 	}
 	switch {
 	case err != nil:
 		return false, err
-	case would.Error != nil && o.asJSON:
-		return false, outcome(api.RowOf(would.Error.Code).Exit) // stdout has its one object, with the error in it
-	case would.Error != nil:
-		return false, would.Error // as the import itself would end
+	case failed != nil && o.asJSON:
+		report(r.env, failed, false) // stdout has its one object, with the error in it
+		return false, outcome(api.RowOf(failed.Code).Exit)
+	case failed != nil:
+		return false, failed
 	case o.dryRun:
 		return false, nil
-	case noConsole != nil && o.asJSON:
-		return false, outcome(api.ExitUsage) // stdout has its one object
-	case noConsole != nil:
-		return false, usageError("nothing was stored: there is no person at a terminal to ask").
-			WithHint("look at what would change, then run it with --yes")
 	case would.Added+would.Changed == 0:
 		return false, nil
 	}

@@ -79,18 +79,28 @@ func TestImport(t *testing.T) {
 func TestImportJSON(t *testing.T) {
 	f, file := importWorld(t)
 	args := []string{"import", file, "--project", "shop", "--stage", "test", "--json"}
-	want := func(undo string) string {
+	want := func(undo, refusal string) string {
 		return `{"added":2,"changed":0,"unchanged":1,"warnings":[{"line":3,"text":"B was set before"}],"undo":"` + undo +
-			`","names":{"added":["A","B"],"changed":[]}}` + "\n"
+			`","names":{"added":["A","B"],"changed":[]}` + refusal + "}\n"
 	}
+	const nobody = `,"error":{"code":"usage","message":"nothing was stored: there is no person at a terminal to ask",` +
+		`"hint":"look at what would change, then run it with --yes","id":""}`
 	for _, row := range []struct {
 		flag   string
 		status int
 		out    string
-	}{{"--dry-run", 0, want("")}, {"--yes", 0, want("t1")}, {"--level=use", 2, want("")}} {
+		errors string
+	}{
+		{"--dry-run", 0, want("", ""), ""},
+		{"--yes", 0, want("t1", ""), ""},
+		{"--level=use", 2, want("", nobody), "warder: error[usage]: nothing was stored"},
+	} {
 		s := f.run("", append(args, row.flag)...)
 		if diff := cmp.Diff(row.out, s.out); diff != "" || s.status != row.status {
 			t.Errorf("%s: exit status %d\n%s", row.flag, s.status, diff)
+		}
+		if row.errors == "" && s.errors != "" || !strings.Contains(s.errors, row.errors) {
+			t.Errorf("%s: on stderr: %q", row.flag, s.errors)
 		}
 	}
 }
