@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"time"
@@ -169,9 +170,22 @@ func (l *Log) Seal(ctx context.Context, root seal.RootKey, account seal.ID, mark
 	return b, err
 }
 
-// Verify is [Verify] for this log.
+// Verify is [Verify] for this log. That its directory was taken away under it is a
+// cut of all its records.
 func (l *Log) Verify(ctx context.Context, opt VerifyOptions) (Report, error) {
-	return Verify(ctx, l.dir, opt)
+	report, err := Verify(ctx, l.dir, opt)
+	if errors.Is(err, fs.ErrNotExist) && l.Gone() {
+		bad := &Bad{1, Cut, fmt.Sprintf("the log's directory was removed, and all %d records with it", l.Status().Seq)}
+		return Report{FirstBad: bad}, nil
+	}
+	return report, err
+}
+
+// Gone reports whether the log's directory was removed. Only the next writer
+// begins another one.
+func (l *Log) Gone() bool {
+	_, err := l.dir.List()
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Close ends the log. What waits to be recorded fails with ErrClosed.

@@ -26,7 +26,11 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 		return nil, err
 	}
 	out := reportOf(report)
-	if !out.OK && d.keep.unattended {
+	switch {
+	case out.OK:
+	case d.audit.Gone():
+		out.Hint = goneHint(d.keep.unattended)
+	case d.keep.unattended:
 		out.Hint = unattendedHint(d.opt.State)
 	}
 	return &api.Reply{Output: out}, nil
@@ -47,6 +51,12 @@ func (d answers) auditStatus() api.AuditStatus {
 		s.OK, s.Fault = false, fmt.Sprintf("nothing can be recorded in %s, so nothing is lent: %v", journal(d).auditPlace(), err)
 		s.Hint = journal(d).faultHint(err)
 	}
+	if d.audit.Gone() {
+		s.OK, s.Hint = false, goneHint(d.keep.unattended)
+		if s.FirstBad == nil && s.Fault == "" {
+			s.Fault = journal(d).auditPlace() + " was removed"
+		}
+	}
 	if at := d.checked.Load(); at != nil {
 		s.Checked = at.UTC().Format(time.RFC3339)
 	}
@@ -62,6 +72,15 @@ func (d journal) faultHint(err error) string {
 		return hint
 	}
 	return fmt.Sprintf("see who may write there: ls -la %s; then: warder daemon restart", d.auditPlace())
+}
+
+// goneHint is what to do about a log whose directory was removed under its daemon.
+func goneHint(unattended bool) string {
+	const anew = "find out who removed it; a new log begins with: warder daemon restart"
+	if unattended {
+		return anew
+	}
+	return anew + ", then declare what is missing: warder audit seal"
 }
 
 // damageHint is what to do about a damaged log.
