@@ -14,6 +14,7 @@ const (
 	toAdd         need = "add"           // to store what is new
 	toChange      need = "change"        // to change or remove what is there
 	toChangeOwn   need = "change_own"    // the same of what this very agent made
+	toSetLevel    need = "set_level"     // to change the level of a project or a stage
 	toReplace     need = "replace"       // to store over a name that is taken
 	toSetCodeName need = "set_code_name" // to store something under the name of a variable that programs take code or trust from
 	toPassUse     need = "pass_use"      // to give something a level above use
@@ -78,6 +79,10 @@ var table = [...]mayDo{
 	{toAdd, allow, allow, "", "", ""},
 	{toChange, allow, deny, api.Denied, "an agent changes only the items that it made itself", "ask a person to do it"},
 	{toChangeOwn, allow, allow, "", "", ""},
+	{
+		toSetLevel, allow, deny, api.Denied, "the levels of projects and stages are a person's to change: an agent only lowers that of a stage that nobody else changed",
+		"make another stage with that level: warder project stage PROJECT STAGE --level LEVEL; or ask a person",
+	},
 	{toReplace, allow, deny, api.Exists, "there is something of that name already, and an agent stores nothing over it", "choose another name"},
 	{
 		toSetCodeName, allow, deny, api.UnsafeName, "programs take code or trust from a variable of that name, and an agent stores nothing under one",

@@ -269,7 +269,7 @@ func (e *itemEdit) warnings() []string {
 		}
 	}
 	if !e.r.isPerson() {
-		return warnings
+		return append(warnings, hides(e.r, e.found, e.it.Meta)...)
 	}
 	level := e.r.levels(e.found.vault).with(e.it.Meta).of(e.it.ID, "")
 	switch {

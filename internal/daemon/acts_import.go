@@ -182,8 +182,11 @@ func (m *importing) counted() *api.Imported {
 	}
 }
 
-// run stores the variables.
+// run stores the variables. Of a file without any it makes no project and no stage.
 func (m *importing) run() (*api.Reply, error) {
+	if len(m.w.change.Set) == 0 {
+		return &api.Reply{Output: m.counted()}, nil
+	}
 	if err := m.w.run(); err != nil {
 		return nil, err
 	}

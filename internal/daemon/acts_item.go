@@ -153,7 +153,7 @@ func addItem(r *request, v *vault.Vault, it *vault.Item) (*api.Reply, error) {
 		return nil, err
 	}
 	r.facts["fields"], r.facts["level"] = len(it.Fields), it.Level.String()
-	out := api.ItemAdded{Name: it.Name, Vault: v.Name(), Level: it.Level.String(), Undo: r.id, Warnings: warningsOf(it.Fields)}
+	out := api.ItemAdded{Name: it.Name, Vault: v.Name(), Level: it.Level.String(), Undo: r.id, Warnings: append(warningsOf(it.Fields), hides(r, found{v, it.Meta}, it.Meta)...)}
 	for _, f := range it.Fields {
 		if f.Concealed {
 			out.Ref = reference(v, it.Name, f.Section, f.Name)

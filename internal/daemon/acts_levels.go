@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -154,6 +155,23 @@ func (l *levels) raisesBut(after *levels, but map[seal.ID]bool) bool {
 		}
 	}
 	return false
+}
+
+// hides warns whoever is no person of a level that closes to it what it has just stored or changed: without the tag it can do nothing
+// about that any more, and where the account is unattended nobody can.
+func hides(r *request, f found, after vault.Meta) []string {
+	if after.ID.IsZero() {
+		after.ID = seal.NewID()
+	}
+	now := r.levels(f.vault)
+	if r.isPerson() || isOpen(now.with(after).of(after.ID, r.who.Client)) {
+		return nil
+	}
+	who := "no agent sees it"
+	if r.acts.unattended {
+		who = "nobody sees it, since the account is unattended"
+	}
+	return []string{fmt.Sprintf("with level %s %s, and you do not either; what takes that back: warder item undo %s", after.Level, who, r.id)}
 }
 
 // rank orders what an object says for itself. None is below unset: it keeps closed what others would open.

@@ -16,6 +16,18 @@ func owns(l *lookup, by api.Maker) bool {
 	return !l.isPerson() && by.By == string(vault.ByAgent) && by.Client == l.who.Client
 }
 
+// madeAlone says whether an object is of the agent that asks alone: it made it, as the history still tells, and no other hand is in it.
+func madeAlone(l *lookup, f found) bool {
+	if l.isPerson() || f.Conflict {
+		return false
+	}
+	history, err := f.vault.History(f.ID)
+	if err != nil || len(history) == 0 || len(history[len(history)-1].Parents()) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(history, func(m vault.Meta) bool { return !owns(l, maker(m.Origin)) })
+}
+
 // trail are the revisions of an object that are kept. It tells of each part of the object, a variable or a link, whose act put it
 // there as it is: that of a revision that has the part as it is now while none that it followed has it so.
 type trail struct {

@@ -282,7 +282,7 @@ func planProjectStage(r *request) (*act, error) {
 		needs: s.needs,
 		text:  fmt.Sprintf("make the stage %s/%s with level %s", s.project.Name, s.stage.Name, s.stage.Level),
 		run: func(context.Context) (*api.Reply, error) {
-			return changed(r, nil, func() error {
+			return changed(r, hides(r, s.stage, s.stage.Meta), func() error {
 				_, err := s.vault.ChangeStage(vault.StageChange{
 					Project: s.project.Name, Stage: s.stage.Name, Level: s.stage.Level, Tags: marks(&r.lookup), Origin: r.origin(),
 				})
@@ -319,7 +319,7 @@ func planProject(r *request, in *api.StageIn) (*act, error) {
 		text:  fmt.Sprintf("make the project %s with level %s", in.Project, level),
 		run: func(context.Context) (*api.Reply, error) {
 			it := &vault.Item{Meta: vault.Meta{Kind: vault.KindProject, Name: in.Project, Level: level, Tags: marks(&r.lookup), Origin: r.origin()}}
-			return changed(r, nil, func() error { return s.vault.Save(it) })
+			return changed(r, hides(r, s.project, it.Meta), func() error { return s.vault.Save(it) })
 		},
 	}, nil
 }
@@ -333,7 +333,11 @@ func planLevel(r *request, f found, word string) (*act, error) {
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	needs := []need{toChange}
+	needs := []need{toSetLevel}
+	// What it takes away it could never have given: that closes nothing of a person's, and its own undo takes it back.
+	if f.Kind == vault.KindStage && rank(level) <= rank(f.Level) && madeAlone(&r.lookup, f) {
+		needs = []need{toChangeOwn}
+	}
 	if level > vault.LevelUse {
 		needs = append(needs, toPassUse)
 	}
@@ -347,7 +351,7 @@ func planLevel(r *request, f found, word string) (*act, error) {
 		text:  fmt.Sprintf("set the level of the %s %s from %s to %s", f.Kind, f.Name, f.Level, level),
 		run: func(context.Context) (*api.Reply, error) {
 			r.facts["level"] = level.String()
-			return changed(r, nil, func() error { return alter(r, f, func(it *vault.Item) { it.Level = level }) })
+			return changed(r, hides(r, f, after), func() error { return alter(r, f, func(it *vault.Item) { it.Level = level }) })
 		},
 	}, nil
 }
@@ -363,6 +367,9 @@ func alter(r *request, f found, change func(*vault.Item)) error {
 	it.Origin = r.origin()
 	return f.vault.Save(it)
 }
+
+// linksHint is where the links of a project stand.
+const linksHint = "see what is linked: warder project show PROJECT"
 
 // planProjectLink links an item to a project, or takes the link away.
 func planProjectLink(r *request) (*act, error) {
@@ -383,9 +390,9 @@ func planProjectLink(r *request) (*act, error) {
 	}
 	switch linked := slices.Contains(p.Links, it.ID); {
 	case linked && !in.Remove:
-		return nil, usage("%s is linked to %s already", in.Item, in.Project)
+		return nil, api.Errorf(api.Exists, "%s is linked to %s already", in.Item, in.Project).WithHint(linksHint)
 	case !linked && in.Remove:
-		return nil, usage("%s is not linked to %s", in.Item, in.Project)
+		return nil, api.Errorf(api.NotFound, "%s is not linked to %s", in.Item, in.Project).WithHint(linksHint)
 	}
 	return planLink(r, p, it, in.Remove)
 }

@@ -132,8 +132,16 @@ func (s *shown) choose(in *api.ItemShow, path string) (err error) {
 		return api.Errorf(api.TooLarge, "%s has %d values, and at most %d are shown at once", name, len(s.which), frame.MaxValues).
 			WithHint("show them one by one: --field")
 	}
-	s.text = fmt.Sprintf("show all %d values of %s", len(s.which), name)
+	s.text = showsAll(len(s.which), name)
 	return nil
+}
+
+// showsAll says how many values of an item are shown.
+func showsAll(n int, name string) string {
+	if n == 1 {
+		return "show the one value of " + name
+	}
+	return fmt.Sprintf("show all %d values of %s", n, name)
 }
 
 // pathOf is a field's "[section/]field".

@@ -107,7 +107,7 @@ func (u *undo) collectIn(v *vault.Vault) error {
 	if err := u.follow(&u.in[len(u.in)-1]); err != nil {
 		return err
 	}
-	if u.raises(now, after) {
+	if u.raises(v, now, after) {
 		u.needs = append(u.needs, toRaise)
 	}
 	return nil

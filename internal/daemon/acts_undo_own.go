@@ -47,13 +47,13 @@ func (u *undo) asAgent(m, earlier *vault.Meta, now *levels) {
 }
 
 // raises says whether going back opens anything wider; of its own items an agent may say what it could have said when it made them.
-func (u *undo) raises(now *levels, after []vault.Meta) bool {
+func (u *undo) raises(v *vault.Vault, now *levels, after []vault.Meta) bool {
 	if u.r.isPerson() {
 		return now.raises(now.with(after...))
 	}
 	own := map[seal.ID]bool{}
 	for i := range after {
-		own[after[i].ID] = u.r.mine(&after[i])
+		own[after[i].ID] = u.r.mine(&after[i]) || after[i].Kind == vault.KindStage && madeAlone(&u.r.lookup, found{v, after[i]})
 	}
 	return now.raisesBut(now.with(after...), own)
 }
