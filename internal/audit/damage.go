@@ -49,6 +49,13 @@ func (l Witness) BeginAnew(signed uint64) error {
 	})
 }
 
+// Gone reports whether the log's directory was removed. Only the next writer
+// begins another one.
+func (l Witness) Gone() bool {
+	_, err := l.dir.List()
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // Keep sets how much the log keeps, as Options at Open do. It counts from the next
 // record on; what is too much by then goes with the next rotation.
 func (l Witness) Keep(maxSize int64, generations int) {

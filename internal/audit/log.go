@@ -174,18 +174,11 @@ func (l *Log) Seal(ctx context.Context, root seal.RootKey, account seal.ID, mark
 // cut of all its records.
 func (l *Log) Verify(ctx context.Context, opt VerifyOptions) (Report, error) {
 	report, err := Verify(ctx, l.dir, opt)
-	if errors.Is(err, fs.ErrNotExist) && l.Gone() {
+	if errors.Is(err, fs.ErrNotExist) && (Witness{l}).Gone() {
 		bad := &Bad{1, Cut, fmt.Sprintf("the log's directory was removed, and all %d records with it", l.Status().Seq)}
 		return Report{FirstBad: bad}, nil
 	}
 	return report, err
-}
-
-// Gone reports whether the log's directory was removed. Only the next writer
-// begins another one.
-func (l *Log) Gone() bool {
-	_, err := l.dir.List()
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Close ends the log. What waits to be recorded fails with ErrClosed.

@@ -28,7 +28,7 @@ func (d answers) auditVerify(ctx context.Context, call *api.Call) (*api.Reply, e
 	out := reportOf(report)
 	switch {
 	case out.OK:
-	case d.audit.Gone():
+	case (audit.Witness{Log: d.audit}).Gone():
 		out.Hint = goneHint(d.keep.unattended)
 	case d.keep.unattended:
 		out.Hint = unattendedHint(d.opt.State)
@@ -51,7 +51,7 @@ func (d answers) auditStatus() api.AuditStatus {
 		s.OK, s.Fault = false, fmt.Sprintf("nothing can be recorded in %s, so nothing is lent: %v", journal(d).auditPlace(), err)
 		s.Hint = journal(d).faultHint(err)
 	}
-	if d.audit.Gone() {
+	if (audit.Witness{Log: d.audit}).Gone() {
 		s.OK, s.Hint = false, goneHint(d.keep.unattended)
 		if s.FirstBad == nil && s.Fault == "" {
 			s.Fault = journal(d).auditPlace() + " was removed"
