@@ -82,6 +82,20 @@ func printReport(env *Env, report *api.AuditReport) error {
 	if report.First > 1 {
 		proof += "; " + dropped(report.First)
 	}
-	_, err := fmt.Fprintf(env.Out, "%s: %d events in %s, %s\n", word, report.Events, plural(report.Segments, "segment"), proof)
+	_, err := fmt.Fprintf(env.Out, "%s: %s in %s, %s\n", word, judged(report), plural(report.Segments, "segment"), proof)
 	return err
+}
+
+// judged says how many events were judged. Those before a declared break are
+// evidence: they are as they were when it was declared, and nobody judges them
+// again.
+func judged(report *api.AuditReport) string {
+	text := fmt.Sprintf("%d events", report.Events)
+	if report.Events == 1 {
+		text = "1 event"
+	}
+	if n := len(report.Breaks); n > 0 && report.Breaks[n-1].Seq > 1 {
+		text += fmt.Sprintf(" from the declared break on, and those before seq %d as they were declared,", report.Breaks[n-1].Seq)
+	}
+	return text
 }

@@ -87,7 +87,11 @@ func loadSettings(env *Env) (*settings, error) {
 		err = errors.Join(err, dir.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, placeFault(err)
+		e := placeFault(err)
+		if e.Code == api.Unreachable {
+			e.Code = api.Internal // files alone are read here: no daemon is out of reach
+		}
+		return nil, e
 	}
 	s.values, s.warnings, err = state.LoadSettings(s.text, s.path, env.Getenv, nil)
 	if err != nil {

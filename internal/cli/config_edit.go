@@ -15,7 +15,7 @@ import (
 // back: what does not say what it should is not written.
 func editSetting(text []byte, path string, o state.Option, value string) ([]byte, error) {
 	none := func(string) string { return "" }
-	before, _, err := state.LoadSettings(text, path, none, nil)
+	before, refused, err := state.LoadSettings(text, path, none, nil)
 	if err != nil {
 		return nil, usageError("%v", err).WithHint("correct that line first")
 	}
@@ -25,7 +25,13 @@ func editSetting(text []byte, path string, o state.Option, value string) ([]byte
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	var edited string
-	if _, at, _ := before.Lookup(o.Name); at.Kind == state.FromFile {
+	_, at, _ := before.Lookup(o.Name)
+	for _, w := range refused {
+		if strings.HasPrefix(w.Text, o.Name+": ") { // its line is there, with a value that does not count
+			at = w.From
+		}
+	}
+	if at.Kind == state.FromFile {
 		if edited, err = replaceLine(lines, at.Line, written); err != nil {
 			return nil, usageError("%s: %v", at, err).WithHint("change it by hand")
 		}

@@ -61,6 +61,8 @@ func TestEditSetting(t *testing.T) {
 		{"its line", "lock.idle", "2h", "[lock]\n  idle='1h'   # short\nmax = \"9h\"\n", "[lock]\n  idle=\"2h\"   # short\nmax = \"9h\"\n"},
 		{"a full name", "lock.idle", "2h", "lock.idle = \"1h\"\n[guard]\n", "lock.idle = \"2h\"\n[guard]\n"},
 		{"a full name beside it", "lock.idle", "2h", "lock.max = \"9h\"\n[guard]\n", "lock.max = \"9h\"\nlock.idle = \"2h\"\n[guard]\n"},
+		{"a value that is none", "lock.idle", "2h", "[lock]\nidle = \"banana\" # mine\n", "[lock]\nidle = \"2h\" # mine\n"},
+		{"a value of another type", "lock.idle", "2h", "[lock]\nmax = \"9h\"\nidle = 3\n", "[lock]\nmax = \"9h\"\nidle = \"2h\"\n"},
 		{"a number", "audit.generations", "5", "[audit]\ngenerations = 3\r\n", "[audit]\ngenerations = 5\r\n"},
 		{"the last line without an end", "audit.generations", "5", "[audit]\ngenerations = 3", "[audit]\ngenerations = 5"},
 		{"a comment that looks like it", "lock.idle", "2h", "# [lock]\n# idle = \"1h\"\n", "# [lock]\n# idle = \"1h\"\n\n[lock]\nidle = \"2h\"\n"},

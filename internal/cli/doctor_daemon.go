@@ -29,6 +29,12 @@ func (c *checkup) daemon(ctx context.Context) {
 		return
 	}
 	defer r.close()
+	if r.install == nil && r.blind != nil {
+		e := api.AsError(noAccount(r)) // whose it is, or what hides it
+		c.broken("installation", e.Hint, "%s", e.Message)
+		c.clock(time.Time{})
+		return
+	}
 	if r.install == nil {
 		c.limited("installation", "warder setup", "nothing is set up here yet")
 		c.clock(time.Time{})
@@ -91,8 +97,33 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 // checkWarnings are what status warns of.
 func checkWarnings(c *checkup, texts []string) {
 	for _, w := range texts {
-		c.limited("settings", "warder config list", "%s", w)
+		place := placeOf(w)
+		c.limited(place.name, place.do, "%s", w)
 	}
+}
+
+// warningPlace is what a warning of status is about, and where more is told of it.
+type warningPlace struct {
+	about    string // stands in the text
+	name, do string
+}
+
+// placeOf finds the place of a warning: the first that its text names.
+func placeOf(text string) warningPlace {
+	for _, p := range [...]warningPlace{
+		{"agents.toml", "agents", "correct what it names; what waits for a person: warder policy"},
+		{secretWarning, "device secret", secretHint},
+		{"the account is unattended, and ", "account", "put that file back"},
+		{"audit", "audit log", "see what it is: warder audit verify"},
+		{settingsFile, "settings", "warder config list"},
+		{"the settings don't count", "settings", "warder config list"},
+		{"WARDER_", "settings", "warder config list"},
+	} {
+		if strings.Contains(text, p.about) {
+			return p
+		}
+	}
+	return warningPlace{name: "daemon", do: "warder daemon status"}
 }
 
 // judgeLog judges the log by what its daemon knows.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -62,13 +63,33 @@ func coded(err error) error {
 func asError(err error, cmd *cobra.Command) *api.Error {
 	var e *api.Error
 	if !errors.As(err, &e) {
-		e = usageError("%s", err.Error()).WithCause(err)
+		e = flagFault(err, cmd)
 	}
 	// The daemon knows no command line, so its own hint sends to the help.
 	if e.Code == api.Usage && (e.Hint == "" || e.Hint == api.RowOf(api.Usage).Hint) {
 		return e.WithHint(hintFor(cmd))
 	}
 	return api.AsError(e)
+}
+
+// flagFault is a failure of cobra's parsing in words of this program: what its
+// library calls a function of its language helps nobody, and a value such as -3
+// is taken for flags.
+func flagFault(err error, cmd *cobra.Command) *api.Error {
+	text, rest, parsed := strings.Cut(err.Error(), ": strconv.Parse")
+	switch {
+	case parsed && strings.HasPrefix(rest, "Bool"):
+		text += ": want true or false"
+	case parsed && strings.HasSuffix(rest, strconv.ErrRange.Error()):
+		text += ": the number is too large"
+	case parsed:
+		text += ": want a number"
+	}
+	e := usageError("%s", text).WithCause(err)
+	if short, is := strings.CutPrefix(text, "unknown shorthand flag: '"); is && short != "" && unicode.IsDigit(rune(short[0])) {
+		return e.WithHint(fmt.Sprintf("a value that begins with - stands behind --: '%s -- ...'", cmd.CommandPath()))
+	}
+	return e
 }
 
 // unknownCommand is the failure of a word that names no command below cmd.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -119,11 +120,21 @@ func (o *importing) store(ctx context.Context, r *reach, in api.Import, text []s
 	if done.Undo != "" {
 		fmt.Fprintf(r.env.Out, "undo: warder item undo %s\n", printable(done.Undo))
 	}
-	if in.File == stdinName {
+	if done.Added+done.Changed+done.Unchanged == 0 || !staysBehind(in.File) {
 		return nil
 	}
 	_, err = fmt.Fprintf(r.env.Err, "%s still holds the values: remove it when everything works without.\n", printable(in.File))
 	return err
+}
+
+// staysBehind reports whether what was imported is a file that somebody can
+// remove, and not standard input, a pipe or an open file of the shell's.
+func staysBehind(file string) bool {
+	if file == stdinName || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
+		return false
+	}
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // preview shows what an import would do and asks. It returns false where there

@@ -26,7 +26,8 @@ func newItemAdd(env *Env) *cobra.Command {
 		Short: "Store a credential",
 		Long: `Store a credential. Its value is read from standard input, without one final
 newline, or at a hidden prompt on a terminal. Fields given with --set are not
-secret and stand in lists. Without a level no agent sees the item.`,
+secret and stand in lists. Without a level no agent sees the item that a person
+stores, and an agent can use what it stores itself.`,
 		Example: `  warder item add github-token --type api-token --host api.github.com --level use
   pass show db | warder item add orders-db --type database --set user=app --command psql
   warder item add tls-key --type certificate < key.pem`,

@@ -33,8 +33,11 @@ until something else is changed in the same place.`,
 			rows := columns{}
 			for _, r := range history.Revisions {
 				undo := ""
-				if r.Undo != "" {
+				switch {
+				case r.Undo != "":
 					undo = "undo: warder item undo " + r.Undo
+				case r.NoUndo != "":
+					undo = "no undo: " + r.NoUndo
 				}
 				rows.add(r.Rev, r.Modified, strings.TrimSpace(r.By+" "+r.Client), undo)
 			}

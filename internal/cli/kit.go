@@ -131,9 +131,9 @@ func (k *kitTarget) write(kit kitContent) error {
 		return api.Errorf(api.Internal, "the daemon answered with %d values in place of a kit", len(kit.values))
 	}
 	if k.file == nil {
-		return kit.print(k.tty)
+		return kit.print(k.tty, "It is shown this once and kept nowhere. Write it down or print it")
 	}
-	if err := errors.Join(kit.print(k.file), k.file.Sync(), k.file.Close()); err != nil {
+	if err := errors.Join(kit.print(k.file, "It is kept nowhere but in this file. Move the file, or print it and remove it"), k.file.Sync(), k.file.Close()); err != nil {
 		// The kit exists nowhere else: what there is of it stays.
 		k.file = nil
 		return fmt.Errorf("writing the recovery kit to %s: %w", k.path, err)
@@ -142,9 +142,9 @@ func (k *kitTarget) write(kit kitContent) error {
 	return nil
 }
 
-// print writes the text of a kit. The values go from locked memory straight to
+// print writes the text of a kit, with where it is kept. The values go from locked memory straight to
 // the writer.
-func (kit *kitContent) print(w io.Writer) error {
+func (kit *kitContent) print(w io.Writer, kept string) error {
 	head := fmt.Sprintf(`
 warder recovery kit, made %s
 
@@ -152,7 +152,7 @@ warder recovery kit, made %s
   State code     %s
   Device secret  `, kit.now.UTC().Format("2006-01-02 15:04 UTC"), printable(kit.account), printable(kit.stateCode))
 	tail := `
-It is shown this once and kept nowhere. Write it down or print it, and keep it
+` + kept + `, and keep it
 away from this machine: with it and a new password the account can be opened
 again (warder unlock --recovery); without it a lost password loses everything.
 

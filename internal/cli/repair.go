@@ -119,6 +119,12 @@ func repair(ctx context.Context, env *Env, in *api.RepairAct, asJSON bool) error
 	}
 	rows := columns{}
 	rows.add("done", in.Do)
+	switch {
+	case in.Do == repairDevice:
+		rows.add("", "this device has an identity of its own in the account now; items and password are as they were")
+	case in.Do == repairRestore && len(done.Mended)+len(done.Lost) == 0:
+		rows.add("", "the account counts as it is now; nothing in it is changed or missing")
+	}
 	addList(&rows, "got an older revision", done.Mended)
 	addList(&rows, "can't be read", done.Lost)
 	return rows.print(env.Out)

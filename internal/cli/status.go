@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,10 +134,22 @@ func settingsFault(err error) string {
 	return text
 }
 
-// warnMissing says that an unattended account won't open by itself any more.
+// What is said of a device secret that is gone while the account is open.
+const (
+	secretWarning = "the device secret in "
+	secretHint    = "warder unlock --recovery"
+)
+
+// warnMissing says that the account won't open any more as it did.
 func (r *reach) warnMissing(s *api.Status) {
 	if r.install != nil && r.install.Unattended && s.Account.State != accountNone && !hasPasswordFile(r) {
 		s.Warnings = append(s.Warnings, "the account is unattended, and "+passwordMissing(r)+": put it back")
+	}
+	if file := s.Account.DeviceSecretFile; r.install != nil && file != "" {
+		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+			s.Warnings = append(s.Warnings, fmt.Sprintf("%s%s is gone: once it is locked, the account opens only with the recovery kit: %s",
+				secretWarning, file, secretHint))
+		}
 	}
 }
 

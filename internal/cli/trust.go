@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,11 @@ func changeTrust(ctx context.Context, env *Env, op, dir string, told trustChange
 	if err != nil {
 		return usageError("%q is no directory: %v", dir, err)
 	}
+	if op == api.OpTrustAdd {
+		if err := notHome(env, path); err != nil {
+			return err
+		}
+	}
 	var real api.TrustDir // which the name stands for
 	if err := env.do(ctx, op, &api.TrustDir{Dir: path}, &real); err != nil {
 		return err
@@ -60,6 +66,27 @@ func changeTrust(ctx context.Context, env *Env, op, dir string, told trustChange
 	}
 	_, err = fmt.Fprintf(env.Out, "%s %s\n", told.text, printable(real.Dir))
 	return err
+}
+
+// notHome refuses the home directory that this session has, and what holds it.
+// The daemon knows only the one of the user's record; a client's word counts
+// where it makes less possible.
+func notHome(env *Env, path string) error {
+	home := env.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	for _, p := range []*string{&home, &path} {
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	below, err := filepath.Rel(path, home)
+	if err != nil || below == ".." || strings.HasPrefix(below, ".."+string(filepath.Separator)) {
+		return nil
+	}
+	return api.Errorf(api.Denied, "%s is never a workspace: it is or holds the home directory", path).
+		WithHint("trust the directory of one project")
 }
 
 // directories completes names of directories.
