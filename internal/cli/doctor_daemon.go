@@ -112,7 +112,7 @@ type warningPlace struct {
 func placeOf(text string) warningPlace {
 	for _, p := range [...]warningPlace{
 		{"agents.toml", "agents", "correct what it names; what waits for a person: warder policy"},
-		{secretWarning, "device secret", secretHint},
+		{deviceGone, "device secret", deviceHint},
 		{"the account is unattended, and ", "account", "put that file back"},
 		{"audit", "audit log", "see what it is: warder audit verify"},
 		{settingsFile, "settings", "warder config list"},

@@ -136,8 +136,8 @@ func settingsFault(err error) string {
 
 // What is said of a device secret that is gone while the account is open.
 const (
-	secretWarning = "the device secret in "
-	secretHint    = "warder unlock --recovery"
+	deviceGone = "the device secret in "
+	deviceHint = "warder unlock --recovery"
 )
 
 // warnMissing says that the account won't open any more as it did.
@@ -148,7 +148,7 @@ func (r *reach) warnMissing(s *api.Status) {
 	if file := s.Account.DeviceSecretFile; r.install != nil && file != "" {
 		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 			s.Warnings = append(s.Warnings, fmt.Sprintf("%s%s is gone: once it is locked, the account opens only with the recovery kit: %s",
-				secretWarning, file, secretHint))
+				deviceGone, file, deviceHint))
 		}
 	}
 }
