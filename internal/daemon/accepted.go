@@ -325,7 +325,7 @@ func (d acceptor) resign() {
 	}
 	if a, err := d.keep.get(); err == nil {
 		d.save(a)
-		journal(d).signHead(a)
+		_ = journal(d).signHead(a) // logged there
 	}
 }
 

@@ -192,7 +192,7 @@ func (d accepting) accept(ctx context.Context, r *request, shown string) (*api.R
 	wishes(d).applyTables()
 	wishes(d).loadSettings()
 	d.keep.allow(d.policy.idle, d.policy.max)
-	journal(d).signHead(r.account)
+	_ = journal(d).signHead(r.account) // logged there
 	r.facts["count"] = len(proposals)
 	return &api.Reply{Output: api.PolicyAccepted{Accepted: proposals}}, nil
 }

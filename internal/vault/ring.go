@@ -37,7 +37,7 @@ const writeLock = "write.lock"
 
 // exclusive runs f while no other process writes.
 func (s *store) exclusive(f func() error) error {
-	return s.alone(nil, func() error { return s.holding(f) })
+	return s.alone(context.Background(), func() error { return s.holding(f) })
 }
 
 // alone runs f while no other process writes. It waits for them until wait ends and for no longer than lockTime, but tries once at
