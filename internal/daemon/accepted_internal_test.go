@@ -170,7 +170,10 @@ func (m *model) accept() {
 		return
 	}
 	r := &request{acts: m.s.acts, lookup: lookup{who: person().id, account: w.keep.account}, facts: map[string]any{}}
-	_, err := w.accept(m.s.t.Context(), r, w.shown(list))
+	w.wishing.Lock()
+	shown := w.shown(list)
+	w.wishing.Unlock()
+	_, err := w.accept(m.s.t.Context(), r, shown)
 	must(m.s.t, err)
 	for _, w := range widenings() {
 		m.inForce[w.name] = m.wants(w)
