@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,6 +25,9 @@ func TestMain(m *testing.M) {
 			os.Exit(wrap(os.Args[2:]))
 		}
 	}
+	// Whoever runs the tests in the background may have them ignore interrupts, and a shell never traps what it was started
+	// to ignore. What is taken here is at its default in the programs that these tests start.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	os.Exit(m.Run())
 }
 

@@ -106,7 +106,7 @@ func reversal(v *Vault, m Meta) (Reversal, error) {
 		seen[rev] = true
 		switch r := known[rev]; {
 		case r == nil:
-			return Reversal{}, fmt.Errorf("revision %s, which it came from: %w", rev.String()[:16], ErrNotFound)
+			return Reversal{}, fmt.Errorf("revision %s, which it came from: %w", rev.String()[:16], whyUnknown(v, m.ID, rev))
 		case r.State != StateOK:
 			return Reversal{}, &revisionError{item: m.ID, rev: rev, state: r.State}
 		case r.Origin.Tag == m.Origin.Tag:
@@ -121,6 +121,16 @@ func reversal(v *Vault, m Meta) (Reversal, error) {
 	gone := m.clone()
 	gone.Trashed = v.s.c.cfg.now()
 	return Reversal{m, gone}, nil
+}
+
+// whyUnknown is the error of a revision that the history does not have: it is damaged, or was dropped.
+func whyUnknown(v *Vault, id seal.ID, rev seal.Hash) error {
+	it, err := v.OpenRevision(id, rev)
+	if err == nil {
+		it.Destroy()
+		return ErrNotFound
+	}
+	return err
 }
 
 // readableHeads are the heads of an item that can be read, and what is served in the place of one that can't.
