@@ -36,10 +36,11 @@ type RunInject struct {
 	As    string `json:"as"`
 }
 
-// RunRef is a variable of an env file that stands for a field.
+// RunRef is a variable of an env file: one that stands for a field, or one that the file sets itself.
 type RunRef struct {
 	Var string `json:"var"`
 	Ref string `json:"ref"`
+	Sum string `json:"sum,omitempty"` // SHA-256, in hex, of what the file sets; empty with a reference
 }
 
 // RunPermit allows a run.

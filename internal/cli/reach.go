@@ -211,7 +211,7 @@ func (r *reach) call(ctx context.Context, op string, in, out any, values ...secr
 		}
 		got, err = r.send(ctx, op, in, out, values)
 	}
-	if p, needsProof := in.(provable); needsProof && codeOf(err) == api.NeedsApproval && r.mayAsk {
+	if p, needsProof := in.(provable); needsProof && questionOf(err).Hash != "" && r.mayAsk { // else it is a refusal, which no proof changes
 		return r.prove(ctx, err, p, func(proof secret.Value) ([]secret.Value, error) {
 			return r.send(ctx, op, in, out, append(values[:len(values):len(values)], proof))
 		})

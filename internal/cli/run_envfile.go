@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"warder/internal/api"
@@ -26,7 +29,11 @@ func (r *runOfProgram) readEnvFile() error {
 	}
 	defer frame.DestroyAll(parts)
 	r.in.File = path
-	var text []byte
+	size := 0
+	for _, p := range parts {
+		size += p.Len()
+	}
+	text := make([]byte, 0, size) // it must not grow: what it grew out of would not be wiped
 	for _, p := range parts {
 		if err := p.Use(func(b []byte) { text = append(text, b...) }); err != nil {
 			return err
@@ -45,22 +52,14 @@ func (r *runOfProgram) readEnvFile() error {
 		ref := api.RunRef{Var: e.Name}
 		if value := string(e.Value); strings.HasPrefix(value, refScheme) {
 			ref.Ref = value
-		} else if r.wants(e.Name) {
-			r.plain = append(r.plain, e.Name+"="+value)
+		} else {
+			sum := sha256.Sum256(e.Value)
+			ref.Sum = hex.EncodeToString(sum[:])
+			if len(r.in.Only) == 0 || slices.Contains(r.in.Only, e.Name) {
+				r.plain = append(r.plain, e.Name+"="+value)
+			}
 		}
 		r.in.Refs = append(r.in.Refs, ref)
 	}
 	return nil
-}
-
-func (r *runOfProgram) wants(name string) bool {
-	if len(r.in.Only) == 0 {
-		return true
-	}
-	for _, only := range r.in.Only {
-		if only == name {
-			return true
-		}
-	}
-	return false
 }

@@ -62,6 +62,7 @@ func TestAnAcceptanceKeepsUpWithTheLog(t *testing.T) {
 		s.log.Note(t.Context(), audit.Record{Event: "test.event"})
 	}
 	wishes{s.d}.reload(s.d.keep)
+	wishes{s.d}.keepUp()
 	after, err := readAccepted(s.d.state)
 	must(t, err)
 	if after.Seq <= before.Seq+maxBehind {
@@ -81,6 +82,7 @@ func TestTicksBesideAcceptance(t *testing.T) {
 		beside.Go(func() {
 			for range 20 {
 				wishes{s.d}.reload(s.d.keep)
+				wishes{s.d}.keepUp()
 				wishes{s.d}.says(true)
 				s.d.keep.status()
 			}

@@ -49,11 +49,16 @@ func (c *confirmed) write(dir *state.Dir) error {
 	return dir.Replace(confirmedFile, append(text, '\n'))
 }
 
-// setHash is that of the names and references of an env file, in their order.
+// setHash is that of the names and references of an env file, in their order, and of what it sets itself that programs take code or
+// trust from.
 func setHash(refs []api.RunRef) string {
 	h := sha256.New()
 	for _, r := range refs {
-		_, _ = fmt.Fprintf(h, "%d:%s%d:%s", len(r.Var), r.Var, len(r.Ref), r.Ref)
+		sum := ""
+		if steers(r) {
+			sum = r.Sum
+		}
+		_, _ = fmt.Fprintf(h, "%d:%s%d:%s%d:%s", len(r.Var), r.Var, len(r.Ref), r.Ref, len(sum), sum)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/audit"
+	"warder/internal/mask"
 	"warder/internal/secret"
 	"warder/internal/state"
 	"warder/internal/vault"
@@ -21,7 +23,7 @@ func planRun(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	l := &lending{r: r, in: &in, needs: []need{toLook}}
+	l := &lending{r: r, in: &in, needs: []need{toLook}, used: make([]bool, len(in.Inject))}
 	err := checkRun(&in)
 	if err == nil {
 		err = l.resolve()
@@ -48,7 +50,8 @@ type lending struct {
 	places []string // what the values are from, for the person who is asked
 	lists  [][]vault.Command
 	opened []*vault.Item
-	given  bool // the values are the lease's
+	given  bool   // the values are the lease's
+	used   []bool // which of the injections were found, where they name variables
 
 	confirms bool // the act also confirms the env file
 	warned   []string
@@ -60,7 +63,7 @@ type lentValue struct {
 	value secret.Value
 }
 
-// check refuses a request that says too little or too much.
+// checkRun refuses a request that says too little or too much.
 func checkRun(in *api.RunBegin) error {
 	sources := 0
 	for _, s := range []string{in.Item, in.Project, in.File} {
@@ -95,15 +98,7 @@ func checkRun(in *api.RunBegin) error {
 
 // likelyVariable is what an item's value is likely to be called: github-token is GITHUB_TOKEN.
 func likelyVariable(item string) string {
-	name := strings.Map(func(c rune) rune {
-		switch {
-		case 'a' <= c && c <= 'z':
-			return c - 'a' + 'A'
-		case 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-			return c
-		}
-		return '_'
-	}, item)
+	name := asVariable(item)
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}
@@ -191,8 +186,10 @@ func (l *lending) fromStage() error {
 	}
 	l.needs = append(l.needs, l.needFor(s))
 	l.places = append(l.places, p.Name+"/"+s.Name)
+	var there []string
 	for i := range it.Fields {
 		f := &it.Fields[i]
+		there = append(there, f.Name)
 		if len(l.in.Only) > 0 && !slices.Contains(l.in.Only, f.Name) {
 			continue
 		}
@@ -204,7 +201,7 @@ func (l *lending) fromStage() error {
 			return err
 		}
 	}
-	return missingOnly(l)
+	return allThere(l, there)
 }
 
 // stage is the stage that is meant.
@@ -228,16 +225,26 @@ func (l *lending) stage(p found) (found, error) {
 
 // addVariable takes one variable, or what it stands for.
 func (l *lending) addVariable(f *vault.Field) error {
-	as := api.ByEnv
-	for _, inject := range l.in.Inject {
-		if inject.Var == f.Name {
-			as = inject.As
+	name, as := l.wayOf(f.Name)
+	if f.Ref == "" {
+		return l.add(name, as, f)
+	}
+	err := l.addReference(name, as, f.Ref)
+	if isMissing(err) && !l.r.isPerson() { // its words would name what is hidden
+		return l.r.missing("value", f.Name)
+	}
+	return err
+}
+
+// wayOf is how a variable of a stage or an env file reaches the program, and under which name: as it was asked for, else as itself.
+func (l *lending) wayOf(name string) (variable, as string) {
+	for i, inject := range l.in.Inject {
+		if inject.Field == name || inject.Field == "" && inject.Var == name {
+			l.used[i] = true
+			return cmp.Or(inject.Var, name), inject.As
 		}
 	}
-	if f.Ref == "" {
-		return l.add(f.Name, as, f)
-	}
-	return l.addReference(f.Name, as, f.Ref)
+	return name, api.ByEnv
 }
 
 // addReference takes the field that a reference names.
@@ -261,10 +268,19 @@ func (l *lending) addReference(name, as, ref string) error {
 	return l.add(name, as, field)
 }
 
-// missingOnly refuses variables that are not there.
-func missingOnly(l *lending) error {
+// allThere refuses variables that were asked for and are not there.
+func allThere(l *lending, there []string) error {
 	for _, name := range l.in.Only {
-		if !slices.ContainsFunc(l.values, func(v lentValue) bool { return v.Var == name }) {
+		if !slices.Contains(there, name) {
+			return l.r.missing("variable", name)
+		}
+	}
+	for i, inject := range l.in.Inject {
+		switch name := cmp.Or(inject.Field, inject.Var); {
+		case l.used[i]:
+		case name == "":
+			return usage("nothing says which variable is to be the standard input")
+		default:
 			return l.r.missing("variable", name)
 		}
 	}
@@ -272,16 +288,18 @@ func missingOnly(l *lending) error {
 }
 
 // fromFile takes what the references of an env file name. Whoever may write the file could have it name any item, so a person
-// has to have confirmed what it says now. A variable without a reference stands among them if programs take code from it.
+// has to have confirmed what it says now, and what it sets itself that programs take code or trust from.
 func (l *lending) fromFile() error {
 	known, err := readConfirmed(l.r.acts.state)
 	if err != nil {
 		return err
 	}
-	if hasReference(l.in.Refs) && known.Files[l.in.File] != setHash(l.in.Refs) {
+	if toConfirm(l.in.Refs) && known.Files[l.in.File] != setHash(l.in.Refs) {
 		l.needs, l.confirms = append(l.needs, toConfirmFile), true
 	}
+	var there []string
 	for _, ref := range l.in.Refs {
+		there = append(there, ref.Var)
 		if ref.Ref == "" {
 			continue
 		}
@@ -291,11 +309,12 @@ func (l *lending) fromFile() error {
 		if !isShellVariable(ref.Var) {
 			return usage("%q can't be the name of a variable", ref.Var)
 		}
-		if err := l.addReference(ref.Var, api.ByEnv, ref.Ref); err != nil {
+		name, as := l.wayOf(ref.Var)
+		if err := l.addReference(name, as, ref.Ref); err != nil {
 			return err
 		}
 	}
-	return missingOnly(l)
+	return allThere(l, there)
 }
 
 func (l *lending) open(f found) (*vault.Item, error) {
@@ -322,16 +341,13 @@ func (l *lending) needFor(f found) need {
 	return toLendClosed
 }
 
-// shortest is the shortest value that can be hidden in what comes back.
-const shortest = 4
-
 func (l *lending) add(name, as string, f *vault.Field) error {
 	value, err := f.Value.Clone()
 	if err != nil {
 		return err
 	}
 	v := lentValue{api.RunValue{Var: name, As: as, Secret: f.Concealed || f.NonSecret != vault.ByPerson}, value}
-	if v.Secret && value.Len() < shortest {
+	if v.Secret && value.Len() < mask.MinLength {
 		l.warned = append(l.warned, fmt.Sprintf("the value of %s is too short to be hidden in what comes back", name))
 	}
 	l.values = append(l.values, v)
@@ -366,8 +382,11 @@ func (l *lending) text() string {
 	if l.in.File != "" {
 		from = []string{l.in.File}
 		for _, ref := range l.in.Refs {
-			if ref.Ref != "" {
+			switch {
+			case ref.Ref != "":
 				from = append(from, strings.TrimPrefix(ref.Ref, vault.RefScheme))
+			case steers(ref):
+				from = append(from, ref.Var+" as it sets it")
 			}
 		}
 	}
@@ -393,9 +412,13 @@ func (l *lending) lend() (*api.Reply, error) {
 	return &api.Reply{Output: permit}, nil
 }
 
-func hasReference(refs []api.RunRef) bool {
-	return slices.ContainsFunc(refs, func(r api.RunRef) bool { return r.Ref != "" })
+// toConfirm says whether a person has to confirm an env file: where it names values, or steers programs.
+func toConfirm(refs []api.RunRef) bool {
+	return slices.ContainsFunc(refs, func(r api.RunRef) bool { return r.Ref != "" || steers(r) })
 }
+
+// steers says whether programs take code or trust from a variable that an env file sets itself.
+func steers(r api.RunRef) bool { return r.Ref == "" && codeOf(asVariable(r.Var)) != "" }
 
 // confirm keeps what the env file says as confirmed.
 func confirm(dir *state.Dir, in *api.RunBegin) error {

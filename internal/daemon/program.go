@@ -24,12 +24,17 @@ func ownProgram() (program, error) {
 	}
 	return program{file: fi, sha256: sync.OnceValue(func() string {
 		defer f.Close()
-		hash := sha256.New()
-		if _, err := io.Copy(hash, f); err != nil {
-			return ""
-		}
-		return hex.EncodeToString(hash.Sum(nil))
+		return sumOf(f)
 	})}, nil
+}
+
+// sumOf is the SHA-256 of a file as install.json has it; "" if it can't be read.
+func sumOf(f io.Reader) string {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 // isRecorded says why this daemon's program is not the recorded one, "" if it is.
@@ -96,11 +101,7 @@ func (p *programs) hash(c *client) string {
 	if fi, err := f.Stat(); err != nil || !os.SameFile(fi, c.program) {
 		return ""
 	}
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return ""
-	}
-	sum := hex.EncodeToString(hash.Sum(nil))
+	sum := sumOf(f)
 	if ok && len(p.hashes) < maxHashes {
 		p.hashes[key] = sum
 	}

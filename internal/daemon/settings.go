@@ -165,6 +165,12 @@ func (d wishes) reload(k *keeper) {
 	d.wishing.Lock()
 	defer d.wishing.Unlock()
 	d.reread(k)
+}
+
+// keepUp keeps the stored acceptance up with the log. It may write, so nobody who only looks waits for it.
+func (d wishes) keepUp() {
+	d.wishing.Lock()
+	defer d.wishing.Unlock()
 	acceptor(d).keepUp()
 }
 

@@ -28,6 +28,7 @@ func (d *Daemon) watchTime(k *keeper) (end func() error) {
 			case <-ticker.C:
 				k.tick()
 				wishes{d}.reload(k)
+				wishes{d}.keepUp()
 				d.mendAudit(ctx)
 				signed = journal{d}.signRotation(k, signed)
 			}

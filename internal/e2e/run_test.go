@@ -46,6 +46,8 @@ func (l *lent) script(t *testing.T, flags, script string) person.Result {
 // TestRunByAgent: the program gets the value, proved by its hash, and the agent sees none of it.
 func TestRunByAgent(t *testing.T) {
 	l := lending(t)
+	l.mustRun(t, "warder project stage other linked --level use")
+	l.mustRun(t, "warder project set other linked --ref LINKED=warder://personal/bank/password")
 	sum := func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }
 	hash := `printf %s "$V" | sha256sum`
 	const item = "github-token --env-var V"
@@ -65,6 +67,12 @@ func TestRunByAgent(t *testing.T) {
 		{"a key", "deploy-key --env-var V=key", hash, 0, sum(l.key + "\n"), ""},
 		{"a stage", "--project shop --stage test", `printf %s "$SHOP_KEY" | sha256sum; echo "$SHOP_KEY $MODE"`, 0, sum(l.stage), ""},
 		{"of a stage", "--project shop --only MODE", `echo "<$SHOP_KEY$MODE>"`, 0, "<****(MODE)>", ""},
+		{"renamed", "--project shop --map SHOP_KEY=V --only SHOP_KEY", hash, 0, sum(l.stage), ""},
+		{"a variable as a file", "--project shop --file SHOP_KEY", `sha256sum < "$SHOP_KEY"`, 0, sum(l.stage), ""},
+		{"a variable as standard input", "--project shop --stdin=SHOP_KEY", `sha256sum`, 0, sum(l.stage), ""},
+		{"no such variable", "--project shop --file NOTHING", "true", 125, "", `no variable "NOTHING"`},
+		{"no variable at all", "--project shop --stdin", "true", 125, "", "error[usage]"},
+		{"what stands for something hidden", "--project other --stage linked", "true", 125, "", `no value "LINKED"`},
 		{"the child of its child", item, `bash -c 'env | grep ^V='`, 0, "V=****(V)", ""},
 
 		{"nothing said", "github-token", "true", 125, "", "--env-var GITHUB_TOKEN"},
@@ -78,6 +86,9 @@ func TestRunByAgent(t *testing.T) {
 		r := l.script(t, row.flags, row.script)
 		if r.Status != row.status || !strings.Contains(r.Stdout, row.out) || !strings.Contains(r.Stderr, row.err) {
 			t.Errorf("%s: %+v", row.name, r)
+		}
+		if strings.Contains(row.flags, "linked") && strings.Contains(r.Stderr, "bank") {
+			t.Errorf("%s: the agent learned a name: %+v", row.name, r)
 		}
 		for _, v := range []string{l.token, l.stage, l.key} {
 			for line := range strings.Lines(v) {
@@ -175,7 +186,21 @@ func TestRunEnvFile(t *testing.T) {
 	if r := l.agent(t, "", argv...); r.Status != 0 || r.Stdout != "****(TOKEN) x\n" {
 		t.Errorf("confirmed: %+v", r)
 	}
+	only := append([]string{"run", "--env-file", file, "--only", "MODE"}, argv[3:]...)
+	if r := l.agent(t, "", only...); r.Status != 0 || r.Stdout != " x\n" {
+		t.Errorf("only what the file sets itself: %+v", r)
+	}
+	inFile := append([]string{"run", "--env-file", file, "--file", "TOKEN", "--"}, "sh", "-c", `cat "$TOKEN"`)
+	if r := l.agent(t, "", inFile...); r.Status != 0 || r.Stdout != "****(TOKEN)" {
+		t.Errorf("a reference as a file: %+v", r)
+	}
+	write("MODE=x\nPATH=/usr/bin:/bin\n")
+	wantsShown(t, "what steers programs is confirmed", l.prove(t, "warder "+person.Line(argv...)), 0, " x")
+	if r := l.agent(t, "", argv...); r.Status != 0 {
+		t.Errorf("what steers programs, confirmed: %+v", r)
+	}
 	for _, text := range []string{
+		"MODE=x\nPATH=/tmp:/usr/bin:/bin\n",
 		"TOKEN=warder://personal/github-token/token\nMODE=x\nPATH=/tmp\n", "TOKEN=warder://personal/deploy-key/key\nMODE=x\n",
 		"OTHER=warder://personal/github-token/token\nMODE=x\n",
 	} {
@@ -233,4 +258,11 @@ func TestRunBelowRun(t *testing.T) {
 	wantsShown(t, "below one", h.door.Run(t, run+"warder whoami"), 0, "person")
 	wantsShown(t, "below two", h.door.Run(t, run+run+"warder whoami"), 0, "person")
 	wantsShown(t, "a value below one", h.door.Run(t, run+run+`sh -c 'echo "<$V>"'`), 0, "<ghp_")
+}
+
+// TestAgentIsNotAsked: an agent that has a terminal is refused, and not led to ask for the password.
+func TestAgentIsNotAsked(t *testing.T) {
+	l := lending(t)
+	argv := l.Under(t, "codex", l.Warder(), "run", "cloud", "--env-var", "V", "--", "true")
+	wantsShown(t, "level ask", l.door.Run(t, person.Line(argv...)), 125, `error\[needs_approval\]`)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 
 	"warder/internal/platform"
@@ -26,17 +27,20 @@ type Child struct {
 // thread that started it.
 func Run(spec Spec) (Outcome, error) {
 	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := spec.check(); err != nil {
 		return Outcome{}, err
 	}
 	c := &Child{}
 	defer c.closeMade()
 	signals := notify(relayed()...)
+	defer signal.Stop(signals)
 	if err := c.start(&spec); err != nil {
 		return Outcome{}, err
 	}
-	go c.relay(signals)
+	stop := c.relay(signals)
 	outcome, err := c.wait()
+	stop()
 	return outcome, errors.Join(err, c.pumps.drain())
 }
 
@@ -108,12 +112,7 @@ func (c *Child) start(spec *Spec) error {
 // reap ends a stage that did not become the program.
 func (c *Child) reap() error {
 	_ = platform.SignalProcess(c.pid, platform.SigKill)
-	for {
-		state, err := platform.WaitChild(c.pid)
-		if err != nil || state.Kind == platform.ChildExited || state.Kind == platform.ChildKilled {
-			return err
-		}
-	}
+	return c.reapMonitor()
 }
 
 func (c *Child) pipe() (r, w *os.File, err error) {
@@ -213,19 +212,33 @@ func (c *Child) finish() {
 	}
 }
 
-// relay passes signals on.
-func (c *Child) relay(signals <-chan os.Signal) {
-	for s := range signals {
-		number := numberOf(s)
-		switch {
-		case number == platform.SigPipe:
-		case c.front != nil:
-			c.front.signal(number)
-		case number == platform.SigWindow || terminalSent(c.tty, number):
-		case number == platform.SigContinue && c.place == platform.ChildInOwnGroup:
-			_ = platform.SignalGroup(c.pid, number)
-		default:
-			_ = platform.SignalProcess(c.pid, number)
+// relay passes signals on until it is stopped: once the program has ended its pid may be somebody else's.
+func (c *Child) relay(signals <-chan os.Signal) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case s := <-signals:
+				c.pass(numberOf(s))
+			case <-end:
+				return
+			}
 		}
+	}()
+	return func() { close(end); <-ended }
+}
+
+// pass passes one signal on.
+func (c *Child) pass(number int) {
+	switch {
+	case number == platform.SigPipe:
+	case c.front != nil:
+		c.front.signal(number)
+	case number == platform.SigWindow || terminalSent(c.tty, number):
+	case number == platform.SigContinue && c.place == platform.ChildInOwnGroup:
+		_ = platform.SignalGroup(c.pid, number)
+	default:
+		_ = platform.SignalProcess(c.pid, number)
 	}
 }

@@ -95,11 +95,11 @@ func (f *front) inForeground() bool {
 }
 
 // takeTerminal makes the outer terminal pass every byte, if this process may.
-func (f *front) takeTerminal() bool {
+func (f *front) takeTerminal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended || !f.typed || !f.inForeground() {
-		return false
+		return
 	}
 	if !f.raw {
 		f.raw = f.modes.Raw().SetOn(f.outer) == nil
@@ -108,7 +108,6 @@ func (f *front) takeTerminal() bool {
 	case f.inFore <- struct{}{}:
 	default:
 	}
-	return true
 }
 
 // giveTerminal gives the outer terminal its modes back.
@@ -172,7 +171,7 @@ func (f *front) wait() (Outcome, error) {
 func (f *front) stop(number int) {
 	if platform.IsOrphan() {
 		// Nobody would let this process go on. A shell's child could not be stopped by a key there either.
-		f.tell(askContinue, 1)
+		f.tell(askContinue, 0)
 		return
 	}
 	f.giveTerminal()
@@ -193,12 +192,9 @@ func (f *front) signal(number int) {
 	case platform.SigWindow:
 		f.resize()
 	case platform.SigContinue:
-		fore := 0
-		if f.takeTerminal() {
-			fore = 1
-		}
+		f.takeTerminal()
 		f.resize()
-		f.tell(askContinue, fore)
+		f.tell(askContinue, 0)
 	case platform.SigTerminalStop:
 		f.mu.Lock()
 		own := f.stops > 0

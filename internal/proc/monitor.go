@@ -17,9 +17,8 @@ const (
 	sayStopped   = 'T' // monitor: the signal that stopped the program
 	sayExited    = 'X' // monitor: what the program returned
 	sayKilled    = 'K' // monitor: the signal that ended it
-	sayNone      = 'N' // monitor: there is no program; the report says why
 	askSignal    = 's' // front: send the program this signal
-	askContinue  = 'c' // front: go on, 1 in the foreground
+	askContinue  = 'c' // front: go on
 	messageBytes = 2
 )
 
@@ -34,7 +33,6 @@ func monitor(program string, argv, environ []string) int {
 	pid, err := startBelow(program, argv, environ, [2]*os.File{report, control})
 	if err != nil {
 		sendReport(report, err)
-		_, _ = control.Write([]byte{sayNone, 0})
 		return statusOwn
 	}
 	m := &monitored{control: control, pid: pid}
@@ -117,13 +115,13 @@ func (m *monitored) obey() {
 		case askSignal:
 			_ = platform.SignalProcess(m.pid, number)
 		case askContinue:
-			m.goOn(number == 1)
+			m.goOn()
 		}
 	}
 }
 
 // goOn lets the program's group go on. In the background it does too: what it shows there the front passes on.
-func (m *monitored) goOn(bool) {
+func (m *monitored) goOn() {
 	if tty, err := platform.OpenTerminal(); err == nil {
 		_ = platform.SetForegroundGroup(tty, m.pid)
 		_ = tty.Close()

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -97,7 +98,7 @@ func buildEnv(base []string, list []injected) ([]string, error) {
 		in := &list[i]
 		switch in.delivery {
 		case ByEnv:
-			if strings.IndexByte(in.name, 0) >= 0 || containsZero(in.text) {
+			if strings.IndexByte(in.name, 0) >= 0 || bytes.IndexByte(in.text, 0) >= 0 {
 				return nil, fmt.Errorf("the value of %s has a zero byte, which no variable can hold", in.name)
 			}
 			env = append(env, platform.AliasString(in.text)) // no copy on the heap
@@ -114,15 +115,6 @@ func buildEnv(base []string, list []injected) ([]string, error) {
 		}
 	}
 	return env, nil
-}
-
-func containsZero(b []byte) bool {
-	for _, c := range b {
-		if c == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // lendFile puts a value into a file without a name, which the program inherits.
