@@ -62,11 +62,12 @@ func holdStart(ctx context.Context, r *reach) (release func(), err error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	lock, err := lockWithin(limited, dir, startLock)
+	defer dir.Close() //nolint:errcheck // nothing is written through it
+	lock, err := dir.LockUntil(limited, startLock)
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("waiting for another command that starts the daemon: %w", context.Cause(ctx))
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, state.ErrLocked): // whoever hangs stops nobody
 		lock = nil
 	case err != nil:
 		return nil, placeFault(err)
@@ -78,32 +79,6 @@ func holdStart(ctx context.Context, r *reach) (release func(), err error) {
 			_ = lock.Release()
 		}
 	}, nil
-}
-
-// lockWithin takes a lock as soon as it is free, or gives up at the end of ctx.
-// It closes dir.
-func lockWithin(ctx context.Context, dir *state.Dir, name string) (*state.Lock, error) {
-	type taken struct {
-		lock *state.Lock
-		err  error
-	}
-	got := make(chan taken, 1)
-	go func() {
-		defer dir.Close() //nolint:errcheck // nothing is written through it
-		lock, err := dir.Lock(name)
-		got <- taken{lock, err}
-	}()
-	select {
-	case t := <-got:
-		return t.lock, t.err
-	case <-ctx.Done():
-		go func() { // it may get the lock yet, which nobody wants by then
-			if t := <-got; t.err == nil {
-				_ = t.lock.Release()
-			}
-		}()
-		return nil, ctx.Err()
-	}
 }
 
 // startAlone starts a daemon unless one runs by now.

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -125,3 +126,18 @@ func OneThread(t testing.TB) {
 
 // SetLockTime sets how long a write waits for other processes.
 func (c *Config) SetLockTime(most time.Duration) { c.lockTime = most }
+
+// Undo does at once what callers do in two steps, with a decision between them. It returns how many items it took back.
+func (v *Vault) Undo(tag string, o Origin) (int, error) {
+	list, err := Reversals(v, tag)
+	if err != nil {
+		return 0, err
+	}
+	if len(list) == 0 {
+		return 0, fmt.Errorf("a change tagged %q: %w", tag, ErrNotFound)
+	}
+	if err := Reverse(v, list, o); err != nil {
+		return 0, err
+	}
+	return len(list), nil
+}

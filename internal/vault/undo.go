@@ -16,23 +16,8 @@ type Reversal struct {
 // made says whether the act made the item.
 func (r *Reversal) made() bool { return r.Before.link.rev == r.Now.link.rev }
 
-// Undo takes back what the revisions with a tag did, in one act: what they made goes to the trash, what they changed gets its
-// content from before. Items that were changed again since are left alone. It returns how many it took back; with none, ErrNotFound.
-func (v *Vault) Undo(tag string, o Origin) (int, error) {
-	list, err := Reversals(v, tag)
-	if err != nil {
-		return 0, err
-	}
-	if len(list) == 0 {
-		return 0, fmt.Errorf("a change tagged %q: %w", tag, ErrNotFound)
-	}
-	if err := Reverse(v, list, o); err != nil {
-		return 0, err
-	}
-	return len(list), nil
-}
-
-// Reversals says what Undo would do. Whoever decides whether it may be done decides about these, and has Reverse do just them: what
+// Reversals says what taking back the revisions with a tag would do: what they made goes to the trash, what they changed gets its
+// content from before. Items that were changed again since are left alone. Whoever decides whether it may be done decides about these, and has Reverse do just them: what
 // another device writes meanwhile can't put other content in their place.
 func Reversals(v *Vault, tag string) ([]Reversal, error) {
 	list := v.List()
