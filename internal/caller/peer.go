@@ -118,18 +118,24 @@ func (p *Peer) Instance() (Instance, error) {
 	if p.pidfd == nil {
 		return Instance{PID: p.pid}, fmt.Errorf("naming the caller: %w", platform.ErrUnsupported)
 	}
+	return InstanceOf(p.pid, p.pidfd)
+}
+
+// InstanceOf names the process of that number which is held by pidfd. It fails
+// with [ErrGone] if the process has exited.
+func InstanceOf(pid int, pidfd *platform.Pidfd) (Instance, error) {
 	boot, err := platform.BootID()
 	if err != nil {
-		return Instance{}, fmt.Errorf("naming the caller: %w", err)
+		return Instance{}, fmt.Errorf("naming a process: %w", err)
 	}
-	stat, err := platform.ReadProcStat(p.pid)
-	if !p.Alive() {
+	stat, err := platform.ReadProcStat(pid)
+	if !platform.PidfdAlive(pidfd) {
 		return Instance{}, ErrGone
 	}
 	if err != nil {
-		return Instance{}, fmt.Errorf("naming the caller: %w", err)
+		return Instance{}, fmt.Errorf("naming a process: %w", err)
 	}
-	return Instance{BootID: boot, PID: p.pid, Start: stat.Start, Inode: inodeOf(p.pidfd)}, nil
+	return Instance{BootID: boot, PID: pid, Start: stat.Start, Inode: inodeOf(pidfd)}, nil
 }
 
 // inodeOf is the pidfs inode, or 0.

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"warder/internal/audit"
+	"warder/internal/gate"
 	"warder/internal/vault"
 )
 
@@ -171,7 +172,7 @@ func (m *model) accept() {
 	if len(list) == 0 {
 		return
 	}
-	r := &request{acts: m.s.acts, lookup: lookup{who: person().id, account: w.keep.account}, facts: map[string]any{}}
+	r := &request{Intent: gate.NewIntent("policy.accept", gate.Session{Who: person().id}), acts: m.s.acts, lookup: lookup{who: person().id, account: w.keep.account}}
 	w.wishing.Lock()
 	shown := w.shown(list)
 	w.wishing.Unlock()

@@ -7,6 +7,7 @@ import (
 	"warder/internal/api"
 	"warder/internal/api/frame"
 	"warder/internal/audit"
+	"warder/internal/gate"
 	"warder/internal/state"
 	"warder/internal/vault"
 )
@@ -14,8 +15,8 @@ import (
 // acts are the operations on what the account holds, and on the evidence of them.
 //
 // Each is a row of [operations] and two functions: one that reads the input and says what is asked for, without doing any of it
-// (plan), and one that does it (act.run). Between them stands [acts.perform] alone, which decides, asks for presence and
-// records.
+// (plan), and one that does it (act.run). Between them stands the gate alone, which decides, asks for presence and records:
+// [acts.perform] hands it every call.
 type acts struct {
 	account    func() (*vault.Account, error) // an *api.Error of code Locked or NoAccount otherwise
 	log        *audit.Log
@@ -28,12 +29,8 @@ type acts struct {
 	home   string
 	places []string
 
-	challenges challenges // of the proofs of presence that may still come
-	leases     *leases
-
-	// changing is held by an act that changes something from its plan to its end: what it was allowed for is still so when it
-	// runs. It is taken before any lock of the vault, and a proof of presence is verified under it. It has room for one.
-	changing chan struct{}
+	gate    *gate.Gate
+	holding holding // of the acts that clients carry out
 }
 
 // operation is how one operation is carried out.
@@ -53,7 +50,6 @@ const (
 	changes             // the account: one after another
 	beside              // what is kept beside the account, one after another; works while that is locked
 	streams             // the audit log; works while the account is locked
-	lends               // values to a client that carries the act out, and tells how it ended
 )
 
 // proof is the one value that an operation takes which may need presence and has no values of its own.
@@ -80,8 +76,8 @@ var operations = [...]operation{
 	{api.OpImport, frame.MaxValues, false, changes, planImport},
 	{api.OpExport, proof, true, looks, planExport},
 
-	{api.OpRead, proof, false, lends, planRead},
-	{api.OpRun, proof, false, lends, planRun},
+	{api.OpRead, proof, false, looks, planRead},
+	{api.OpRun, proof, false, looks, planRun},
 
 	{api.OpTrustList, 0, false, beside, planTrustList},
 	{api.OpTrustAdd, proof, false, changes, planTrustAdd},
@@ -111,7 +107,7 @@ func (a *acts) ops() map[string]api.Op {
 		}
 		ops[o.name] = op
 	}
-	ops[api.OpRunValues] = api.Op{Returns: true, Call: func(_ context.Context, call *api.Call) (*api.Reply, error) { return a.leases.give(call) }}
-	ops[api.OpRunEnd] = api.Op{Call: a.leases.end}
+	ops[api.OpRunValues] = api.Op{Returns: true, Call: func(_ context.Context, call *api.Call) (*api.Reply, error) { return a.holding.give(call) }}
+	ops[api.OpRunEnd] = api.Op{Call: a.holding.end}
 	return ops
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/state"
 )
@@ -94,7 +95,7 @@ func (d accepting) planAccept(r *request) (*act, error) {
 			WithHint("set up an account with a password of your own: warder setup")
 	}
 	if !r.isPerson() { // denied whatever waits
-		return &act{needs: []need{toAccept}, text: "let count what waits for acceptance"}, nil
+		return &act{needs: []policy.Need{policy.ToAccept}, text: "let count what waits for acceptance"}, nil
 	}
 	if r.account == nil {
 		_, err := r.acts.account()
@@ -108,7 +109,7 @@ func (d accepting) planAccept(r *request) (*act, error) {
 		return answer("accept nothing", api.PolicyAccepted{Accepted: proposals}), nil
 	}
 	return &act{
-		needs: []need{toAccept},
+		needs: []policy.Need{policy.ToAccept},
 		text:  acceptText(proposals),
 		run:   func(ctx context.Context) (*api.Reply, error) { return d.accept(ctx, r, in.Shown) },
 	}, nil
@@ -169,7 +170,7 @@ func (d accepting) accept(ctx context.Context, r *request, shown string) (*api.R
 	if err != nil {
 		return nil, err
 	}
-	rec := r.event(eventPolicyAccepted) // the very texts are in it by their hashes
+	rec := r.Event(eventPolicyAccepted) // the very texts are in it by their hashes
 	rec.Data = dataOf(map[string]any{
 		"settings": settings, "agents": len(proposals) - len(settings),
 		"sha256": map[string]string{configFile: seal.HashOf(d.settingsText).String(), agentsFile: seal.HashOf(d.agents.own.text).String()},
@@ -193,7 +194,7 @@ func (d accepting) accept(ctx context.Context, r *request, shown string) (*api.R
 	wishes(d).loadSettings()
 	d.keep.allow(d.policy.idle, d.policy.max)
 	_ = journal(d).signHead(r.account) // logged there
-	r.facts["count"] = len(proposals)
+	r.Facts["count"] = len(proposals)
 	return &api.Reply{Output: api.PolicyAccepted{Accepted: proposals}}, nil
 }
 

@@ -148,4 +148,5 @@ func (s *asking) reopenLog() {
 	must(s.t, err)
 	s.t.Cleanup(func() { log.Close() })
 	s.log, s.acts.log = log, log
+	serve(s.scene)
 }

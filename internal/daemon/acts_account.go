@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/secret"
 	"warder/internal/vault"
@@ -22,7 +23,7 @@ func planPasswd(r *request) (*act, error) {
 			WithHint("set up an account with a password of your own: warder setup")
 	}
 	return &act{
-		needs: []need{toSetPassword}, text: "change the master password",
+		needs: []policy.Need{policy.ToSetPassword}, text: "change the master password",
 		run: func(context.Context) (*api.Reply, error) {
 			if r.carried.Len() == 0 {
 				return nil, usage("the proof of presence carries no new password")
@@ -42,7 +43,7 @@ func planNewKit(r *request) (*act, error) {
 		return nil, err
 	}
 	return &act{
-		needs: []need{toMakeKit}, text: "make a new recovery kit, after which the one before opens nothing",
+		needs: []policy.Need{policy.ToMakeKit}, text: "make a new recovery kit, after which the one before opens nothing",
 		run: func(context.Context) (*api.Reply, error) {
 			kit, err := r.account.NewKit()
 			if err != nil {
@@ -59,7 +60,7 @@ func planNewKit(r *request) (*act, error) {
 // planRepairList reads the whole store again and says what is wrong with it. The names of orphans are hidden from agents.
 func planRepairList(r *request) (*act, error) {
 	return &act{
-		needs: []need{toLook}, text: "look for what is wrong with the store",
+		needs: []policy.Need{policy.ToLook}, text: "look for what is wrong with the store",
 		run: func(context.Context) (*api.Reply, error) {
 			orphans, err := r.account.Repair().Orphans()
 			if err != nil {
@@ -76,7 +77,7 @@ func planRepairList(r *request) (*act, error) {
 				}
 				out.Orphans = append(out.Orphans, row)
 			}
-			r.facts["findings"], r.facts["orphans"] = len(out.Findings), len(out.Orphans)
+			r.Facts["findings"], r.Facts["orphans"] = len(out.Findings), len(out.Orphans)
 			return &api.Reply{Output: out}, nil
 		},
 	}, nil
@@ -129,12 +130,12 @@ func planRepair(r *request) (*act, error) {
 	}
 	p.done = api.Repaired{Mended: []string{}, Lost: []string{}}
 	return &act{
-		needs: []need{toRepair}, text: chosen.text,
+		needs: []policy.Need{policy.ToRepair}, text: chosen.text,
 		run: func(context.Context) (*api.Reply, error) {
 			if err := chosen.run(); err != nil {
 				return nil, err
 			}
-			r.facts["do"], r.facts["mended"], r.facts["lost"] = in.Do, len(p.done.Mended), len(p.done.Lost)
+			r.Facts["do"], r.Facts["mended"], r.Facts["lost"] = in.Do, len(p.done.Mended), len(p.done.Lost)
 			return &api.Reply{Output: p.done}, nil
 		},
 	}, nil

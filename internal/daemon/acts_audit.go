@@ -8,6 +8,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/audit"
+	"warder/internal/policy"
 	"warder/internal/seal"
 )
 
@@ -23,7 +24,7 @@ func planAuditTail(r *request) (*act, error) {
 	end, _ := r.acts.log.Head() // before this act's own records
 	after := end - min(end, uint64(in.N))
 	return &act{
-		needs: []need{toLook}, text: "read the audit log",
+		needs: []policy.Need{policy.ToLook}, text: "read the audit log",
 		stream: func(ctx context.Context, send func(any) error) error {
 			all := func(audit.Record) bool { return true }
 			if !in.Follow {
@@ -57,7 +58,7 @@ func planAuditShow(r *request) (*act, error) {
 		after, end = number-1, number
 	}
 	return &act{
-		needs: []need{toLook}, text: "read the audit log",
+		needs: []policy.Need{policy.ToLook}, text: "read the audit log",
 		stream: func(ctx context.Context, send func(any) error) error {
 			found := false
 			err := sendRecords(r, until(r.acts.log.Follow(ctx, after), end), send, func(rec audit.Record) bool {
@@ -104,7 +105,7 @@ func sendRecords(r *request, records iter.Seq2[audit.Record, error], send func(a
 			}
 		case err != nil:
 			return err
-		case rec.ID != r.id && wanted(rec):
+		case rec.ID != r.ID && wanted(rec):
 			rec.Item = openedName(r, rec.Item)
 			if err := send(api.AuditRecord(rec.Line())); err != nil {
 				return err

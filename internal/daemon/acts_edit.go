@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/vault"
 )
 
@@ -49,7 +50,7 @@ type itemEdit struct {
 	it     *vault.Item
 	before vault.Meta
 	along  *following // what goes along with a new name; nil if nothing does
-	needs  []need
+	needs  []policy.Need
 	says   []string // what it does, for the person who is asked
 }
 
@@ -59,9 +60,9 @@ func (e *itemEdit) say(format string, args ...any) {
 
 // prepare applies all but the values, and collects what it takes.
 func (e *itemEdit) prepare() error {
-	e.needs = []need{toChange}
+	e.needs = []policy.Need{policy.ToChange}
 	if e.r.mine(&e.before) {
-		e.needs = []need{toChangeOwn}
+		e.needs = []policy.Need{policy.ToChangeOwn}
 	}
 	for _, step := range [...]func() error{e.rename, e.fields, e.hosts, e.commands, e.tags, e.level} {
 		if err := step(); err != nil {
@@ -87,7 +88,7 @@ func (e *itemEdit) rename() error {
 		}
 	}
 	if unsafeFor(&e.r.lookup, e.in.Rename) {
-		e.needs = append(e.needs, toSetCodeName)
+		e.needs = append(e.needs, policy.ToSetCodeName)
 	}
 	e.say("call it %s", e.in.Rename)
 	if e.r.isPerson() && !vault.SameName(e.in.Rename, e.it.Name) {
@@ -131,11 +132,11 @@ func (e *itemEdit) fields() error {
 			e.it.Fields = append(e.it.Fields, vault.Field{Section: s.Section, Name: s.Name})
 			f = &e.it.Fields[len(e.it.Fields)-1]
 		case f.Concealed && !s.Concealed:
-			e.needs = append(e.needs, toUnconceal)
+			e.needs = append(e.needs, policy.ToUnconceal)
 			e.say("mark %s as no secret", s.Name)
 		}
 		if unsafeFor(&e.r.lookup, s.Name) {
-			e.needs = append(e.needs, toSetCodeName)
+			e.needs = append(e.needs, policy.ToSetCodeName)
 		}
 		key := f.Section + "/" + f.Name
 		if set[key] {
@@ -162,7 +163,7 @@ func (e *itemEdit) hosts() error {
 			hosts[i] = e.it.Hosts[old] // with its methods and paths
 			continue
 		}
-		e.needs = append(e.needs, toAddHost)
+		e.needs = append(e.needs, policy.ToAddHost)
 		e.say("let it go to %s", h.Host)
 	}
 	if len(hosts) < len(e.it.Hosts) {
@@ -182,7 +183,7 @@ func (e *itemEdit) commands() error {
 		return err
 	}
 	if addsCommand(e.it.Commands, commands) {
-		e.needs = append(e.needs, toAddCommand)
+		e.needs = append(e.needs, policy.ToAddCommand)
 	}
 	names := make([]string, len(commands))
 	for i, c := range commands {
@@ -234,11 +235,11 @@ func (e *itemEdit) level() error {
 	e.it.Level = level
 	e.say("set its level from %s to %s", e.before.Level, level)
 	if level > vault.LevelUse && level != e.before.Level {
-		e.needs = append(e.needs, toPassUse)
+		e.needs = append(e.needs, policy.ToPassUse)
 	}
 	now := e.r.levels(e.found.vault)
 	if !e.r.mine(&e.before) && now.raises(now.with(e.it.Meta)) {
-		e.needs = append(e.needs, toRaise) // of its own an agent may say what it could have said when it made it
+		e.needs = append(e.needs, policy.ToRaise) // of its own an agent may say what it could have said when it made it
 	}
 	return nil
 }
@@ -248,7 +249,7 @@ func changed(r *request, warnings []string, change func() error) (*api.Reply, er
 	if err := change(); err != nil {
 		return nil, err
 	}
-	return &api.Reply{Output: api.Changed{Undo: r.id, Warnings: full(warnings)}}, nil
+	return &api.Reply{Output: api.Changed{Undo: r.ID, Warnings: full(warnings)}}, nil
 }
 
 // changedItem is changed for an item: it also says which one, and what it is called now.
@@ -256,7 +257,7 @@ func changedItem(r *request, name string, f found, warnings []string, change fun
 	if err := change(); err != nil {
 		return nil, err
 	}
-	return &api.Reply{Output: api.Changed{Vault: f.vault.Name(), Name: name, Undo: r.id, Warnings: full(warnings)}}, nil
+	return &api.Reply{Output: api.Changed{Vault: f.vault.Name(), Name: name, Undo: r.ID, Warnings: full(warnings)}}, nil
 }
 
 // warnings are what is weak about the new values, and that agents can use them: an agent may have made the item and chosen its
@@ -292,9 +293,9 @@ func (e *itemEdit) run() error {
 		e.it.Field(s.Section, s.Name).Put(value)
 	}
 	e.it.Origin = e.r.origin()
-	e.r.facts["set"], e.r.facts["removed"] = len(e.in.Set), len(e.in.Unset)
+	e.r.Facts["set"], e.r.Facts["removed"] = len(e.in.Set), len(e.in.Unset)
 	if e.in.Level != nil {
-		e.r.facts["level"] = e.it.Level.String()
+		e.r.Facts["level"] = e.it.Level.String()
 	}
 	return e.found.vault.Save(e.along.items(e.it)...)
 }
@@ -309,9 +310,9 @@ func planItemRemove(r *request) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	needs := []need{toChange}
+	needs := []policy.Need{policy.ToChange}
 	if r.mine(&f.Meta) {
-		needs = []need{toChangeOwn}
+		needs = []policy.Need{policy.ToChangeOwn}
 	}
 	return &act{
 		needs: needs,

@@ -5,9 +5,54 @@ import (
 	"fmt"
 
 	"warder/internal/api"
+	"warder/internal/approval"
+	"warder/internal/gate"
+	"warder/internal/policy"
 	"warder/internal/state"
 	"warder/internal/vault"
 )
+
+// told is an error of the gate or of an act as the caller is told it.
+func (r *request) told(planned *act, err error) error {
+	var refused *gate.Refusal
+	if errors.As(err, &refused) {
+		return r.named(planned.faults.explain(refused.Decision))
+	}
+	return r.named(vaultError(r, gateError(err)))
+}
+
+// gateError tells of the gate's own errors.
+func gateError(err error) error {
+	var (
+		refused *gate.Refusal
+		asked   *approval.Asked
+		lost    *gate.RecordError
+	)
+	switch {
+	case errors.As(err, &refused):
+		return refusal(refused.Decision)
+	case errors.As(err, &asked):
+		e := api.Errorf(api.NeedsApproval, "%s", asked.Shown).WithHint("type the master password to allow exactly this")
+		e.Hash, e.Challenge = asked.Act, asked.Challenge
+		return e
+	case errors.As(err, &lost):
+		hint := state.Hint(err)
+		if hint == "" {
+			hint = "see what is wrong with the log: warder audit verify, warder doctor"
+		}
+		return api.Errorf(api.Denied, "%v", lost).WithHint(hint).WithCause(lost.Err)
+	}
+	return err
+}
+
+// refusal is the error that tells of a denial.
+func refusal(d policy.Decision) *api.Error {
+	e := api.Errorf(api.Code(d.Code), "%s", d.Reason)
+	if d.Hint != "" {
+		e = e.WithHint(d.Hint)
+	}
+	return e
+}
 
 // vaultError is an error of the vault as a caller is told it. Those texts of the vault that name what the caller did not name
 // itself are for persons only. They are no causes either: the daemon's log is a file that agents may read.

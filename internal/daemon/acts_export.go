@@ -9,6 +9,7 @@ import (
 	"warder/internal/api"
 	"warder/internal/api/frame"
 	"warder/internal/dotenv"
+	"warder/internal/policy"
 	"warder/internal/secret"
 	"warder/internal/vault"
 )
@@ -33,7 +34,7 @@ func planExport(r *request) (*act, error) {
 		return nil, err
 	}
 	return &act{
-		needs: []need{toReveal}, text: e.text(), close: e.close,
+		needs: []policy.Need{policy.ToReveal}, text: e.text(), close: e.close,
 		run: func(context.Context) (*api.Reply, error) { return e.run() },
 	}, nil
 }
@@ -222,7 +223,7 @@ func (e *export) run() (*api.Reply, error) {
 		return nil, err
 	}
 	out := api.Exported{Items: len(e.items), Variables: e.variables()}
-	e.r.facts["items"], e.r.facts["variables"] = out.Items, out.Variables
+	e.r.Facts["items"], e.r.Facts["variables"] = out.Items, out.Variables
 	return &api.Reply{Output: out, Values: values}, nil
 }
 

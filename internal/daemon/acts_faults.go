@@ -1,17 +1,16 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"warder/internal/api"
+	"warder/internal/policy"
 )
 
 // fault is one variable that stands in the way of an act, and what it would take.
 type fault struct {
-	need need
+	need policy.Need
 	name string
 	line int // in the file that it came from; 0 if it came from none
 }
@@ -34,15 +33,14 @@ func (l faults) names() (names []string, set map[string]bool) {
 	return names, set
 }
 
-// explain names in a refusal every variable that stands in the way, each under its own reason.
-func (l faults) explain(err error) error {
-	var e *api.Error
-	refused := func(row mayDo) bool { return row.code == e.Code && row.reason == e.Message }
-	if len(l) == 0 || !errors.As(err, &e) || !slices.ContainsFunc(table[:], refused) {
-		return err
+// explain is a refusal that names every variable that stands in the way, each under its own reason.
+func (l faults) explain(d policy.Decision) error {
+	e := refusal(d)
+	if len(l) == 0 {
+		return e
 	}
-	var needs []need
-	by := map[need][]fault{}
+	var needs []policy.Need
+	by := map[policy.Need][]fault{}
 	for _, f := range l {
 		if by[f.need] == nil {
 			needs = append(needs, f.need)
@@ -50,36 +48,28 @@ func (l faults) explain(err error) error {
 		by[f.need] = append(by[f.need], f)
 	}
 	// The reason that decided goes first.
-	slices.SortStableFunc(needs, func(a, b need) int { return first(e, b) - first(e, a) })
 	var text strings.Builder
-	if first(e, needs[0]) == 0 {
-		text.WriteString(e.Message + "; ")
+	if at := slices.Index(needs, d.Need); at < 0 {
+		text.WriteString(d.Reason + "; ")
+	} else {
+		needs = slices.Concat(needs[at:at+1], needs[:at], needs[at+1:])
 	}
 	left := 0
 	for i, n := range needs {
 		if i > 0 {
 			text.WriteString("; ")
 		}
-		text.WriteString(rowOf(n).reason + ": ")
+		text.WriteString(policy.Why(n) + ": ")
 		left += list(&text, by[n])
 	}
 	if left > 0 {
 		fmt.Fprintf(&text, "; and %d more, which a dry run lists", left)
 	}
-	c := *e
-	c.Message = text.String()
+	e.Message = text.String()
 	if l[0].line > 0 {
-		c.Hint = "leave these lines out, or ask a person to import the file"
+		e.Hint = "leave these lines out, or ask a person to import the file"
 	}
-	return &c
-}
-
-// first is 1 for the need that an error is about.
-func first(e *api.Error, n need) int {
-	if row := rowOf(n); row.code == e.Code && row.reason == e.Message {
-		return 1
-	}
-	return 0
+	return e
 }
 
 // list writes names with their lines, and returns how many found no room.

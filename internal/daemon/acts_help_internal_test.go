@@ -15,6 +15,8 @@ import (
 	"warder/internal/api"
 	"warder/internal/audit"
 	"warder/internal/caller"
+	"warder/internal/gate"
+	"warder/internal/platform"
 	"warder/internal/seal"
 	"warder/internal/secret"
 	"warder/internal/state"
@@ -73,7 +75,6 @@ func newScene(t testing.TB) *scene {
 	t.Cleanup(account.Lock)
 	s.account = account
 	s.acts = &acts{
-		leases: &leases{}, changing: make(chan struct{}, 1),
 		account: func() (*vault.Account, error) {
 			if s.account == nil {
 				return nil, api.Errorf(api.Locked, "the account is locked")
@@ -82,8 +83,22 @@ func newScene(t testing.TB) *scene {
 		},
 		log: s.log, person: func() { s.persons++ }, now: func() time.Time { return s.now }, state: places,
 	}
-	s.ops = s.acts.ops()
+	serve(s)
 	return s
+}
+
+// serve makes the operations anew, behind a gate of their own. Their callers have no processes, and hold leases all the same.
+func serve(s *scene) {
+	s.acts.gate = gate.New(gate.Config{
+		Log: s.acts.log, Unattended: s.acts.unattended, Now: func() time.Time { return s.now }, Word: wordOf,
+		Keep: func(gate.Handed) error { return errors.ErrUnsupported },
+	})
+	s.acts.holding = holding{gate: s.acts.gate, ours: func(*client) bool { return true }, hold: func(*client) (gate.Holder, error) {
+		pidfd, err := platform.OpenPidfd(ownPID())
+		return gate.Holder{Instance: caller.Instance{PID: ownPID(), Inode: 7}, Process: held{pidfd}}, err
+	}}
+	s.t.Cleanup(s.acts.gate.Shut)
+	s.ops = s.acts.ops()
 }
 
 func tempDir(t testing.TB) string {

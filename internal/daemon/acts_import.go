@@ -10,6 +10,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/dotenv"
+	"warder/internal/policy"
 	"warder/internal/secret"
 	"warder/internal/vault"
 )
@@ -38,7 +39,7 @@ func planImport(r *request) (*act, error) {
 	if in.DryRun {
 		would := m.wouldBe()
 		m.close()
-		r.facts["dry_run"] = true
+		r.Facts["dry_run"] = true
 		return answer("say what an import would store", would), nil
 	}
 	return &act{
@@ -53,18 +54,18 @@ func planImport(r *request) (*act, error) {
 // counts then is what could be stored without the variables that stand in the way.
 func (m *importing) wouldBe() *api.Imported {
 	w := m.w
-	d := decide(w.r.who.Verdict, w.r.acts.unattended, w.needs)
+	d := w.r.acts.gate.Decide(w.r.Session, w.needs)
 	for _, f := range w.faults {
-		w.warn(f.name, fmt.Sprintf("%s is not stored: %s", f.name, rowOf(f.need).reason))
+		w.warn(f.name, fmt.Sprintf("%s is not stored: %s", f.name, policy.Why(f.need)))
 	}
 	out := m.counted()
-	w.r.facts["would"] = d.effect.String()
+	w.r.Facts["would"] = d.Effect.String()
 	switch {
-	case d.effect == deny:
-		_ = errors.As(w.faults.explain(d.refusal()), &out.Error)
-		out.Error.ID = w.r.id
-	case d.effect == ask:
-		out.Warnings = append(out.Warnings, api.ImportWarning{Text: "storing it takes a person's presence: " + d.reason})
+	case d.Effect == policy.Deny:
+		_ = errors.As(w.faults.explain(d), &out.Error)
+		out.Error.ID = w.r.ID
+	case d.Effect == policy.Ask:
+		out.Warnings = append(out.Warnings, api.ImportWarning{Text: "storing it takes a person's presence: " + d.Reason})
 	}
 	return out
 }

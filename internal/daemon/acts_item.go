@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/secret"
 	"warder/internal/vault"
@@ -50,12 +51,12 @@ func planItemAdd(r *request) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	needs := []need{toAdd}
+	needs := []policy.Need{policy.ToAdd}
 	if it.Level > vault.LevelUse {
-		needs = append(needs, toPassUse)
+		needs = append(needs, policy.ToPassUse)
 	}
 	if unsafeFor(&r.lookup, in.Name) || slices.ContainsFunc(in.Fields, func(f api.FieldIn) bool { return unsafeFor(&r.lookup, f.Name) }) {
-		needs = append(needs, toSetCodeName)
+		needs = append(needs, policy.ToSetCodeName)
 	}
 	if err := wantFree(r, v, in.Name); err != nil {
 		return nil, err
@@ -152,8 +153,8 @@ func addItem(r *request, v *vault.Vault, it *vault.Item) (*api.Reply, error) {
 	if err := v.Save(it); err != nil {
 		return nil, err
 	}
-	r.facts["fields"], r.facts["level"] = len(it.Fields), it.Level.String()
-	out := api.ItemAdded{Name: it.Name, Vault: v.Name(), Level: it.Level.String(), Undo: r.id, Warnings: append(warningsOf(it.Fields), hides(r, found{v, it.Meta}, it.Meta)...)}
+	r.Facts["fields"], r.Facts["level"] = len(it.Fields), it.Level.String()
+	out := api.ItemAdded{Name: it.Name, Vault: v.Name(), Level: it.Level.String(), Undo: r.ID, Warnings: append(warningsOf(it.Fields), hides(r, found{v, it.Meta}, it.Meta)...)}
 	for _, f := range it.Fields {
 		if f.Concealed {
 			out.Ref = reference(v, it.Name, f.Section, f.Name)

@@ -171,7 +171,7 @@ func hides(r *request, f found, after vault.Meta) []string {
 	if r.acts.unattended {
 		who = "nobody sees it, since the account is unattended"
 	}
-	return []string{fmt.Sprintf("with level %s %s, and you do not either; what takes that back: warder item undo %s", after.Level, who, r.id)}
+	return []string{fmt.Sprintf("with level %s %s, and you do not either; what takes that back: warder item undo %s", after.Level, who, r.ID)}
 }
 
 // rank orders what an object says for itself. None is below unset: it keeps closed what others would open.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"warder/internal/api"
-	"warder/internal/caller"
+	"warder/internal/policy"
 )
 
 // unsafeSpellings are names that agents store nothing under, in any spelling.
@@ -188,7 +188,7 @@ func TestListsAreNeverNull(t *testing.T) {
 
 // TestSealHint: who may not declare a break is told which command a person takes for that.
 func TestSealHint(t *testing.T) {
-	if d := decide(caller.Agent, false, []need{toSeal}); d.effect != deny || !strings.Contains(d.refusal().Hint, "warder audit seal") {
-		t.Errorf("told %+v", d.refusal())
+	if d := policy.Decide(policy.Question{Needs: []policy.Need{policy.ToSeal}}); !strings.Contains(refusal(d).Hint, "warder audit seal") {
+		t.Errorf("told %+v", refusal(d))
 	}
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/vault"
 )
@@ -203,19 +203,13 @@ func TestRefusalsNameNoVariableInTheLog(t *testing.T) {
 func TestManyFaults(t *testing.T) {
 	var all faults
 	for i := range 2000 {
-		all = append(all, fault{toReplace, fmt.Sprintf("NAME_OF_A_VARIABLE_%d", i), i + 1})
+		all = append(all, fault{policy.ToReplace, fmt.Sprintf("NAME_OF_A_VARIABLE_%d", i), i + 1})
 	}
-	err := all.explain(rowOf(toReplace).refused())
+	err := all.explain(policy.Decide(policy.Question{Needs: []policy.Need{policy.ToReplace}}))
 	if text := err.Error(); len(text) > 4<<10 || !strings.Contains(text, "NAME_OF_A_VARIABLE_0 (line 1)") || !strings.Contains(text, "more, which a dry run lists") {
 		t.Errorf("%d bytes: %.200s", len(text), text)
 	}
-	if other := api.Errorf(api.Denied, "it could not be recorded"); !errors.Is(all.explain(other), other) {
-		t.Error("an error of another kind was explained")
-	}
 }
-
-// refused is the refusal that a row leads to.
-func (row mayDo) refused() error { return decision{deny, row}.refusal() }
 
 // TestTrails: whose a part is when devices changed the object apart.
 func TestTrails(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/vault"
 )
@@ -149,7 +150,7 @@ type site struct {
 	vault   *vault.Vault
 	project found // without an id if it is to be made
 	stage   found // the same
-	needs   []need
+	needs   []policy.Need
 }
 
 // findSite finds a project's stage, or the place for a new one. A name that is taken by what an agent may not know of is just taken.
@@ -222,7 +223,7 @@ func (s *site) findProject(name string) error {
 // items that others linked to the project.
 func (s *site) chooseLevel(word string) (err error) {
 	r := s.r
-	s.needs = []need{toAdd}
+	s.needs = []policy.Need{policy.ToAdd}
 	if s.stage.Level, err = levelOf(r, word); err != nil {
 		return err
 	}
@@ -231,10 +232,10 @@ func (s *site) chooseLevel(word string) (err error) {
 		s.stage.Level, lends = vault.LevelUnset, false
 	}
 	if lends {
-		s.needs = append(s.needs, toRaise)
+		s.needs = append(s.needs, policy.ToRaise)
 	}
 	if s.stage.Level > vault.LevelUse {
-		s.needs = append(s.needs, toPassUse)
+		s.needs = append(s.needs, policy.ToPassUse)
 	}
 	// If the act is refused, a project that is closed stays so, and the log must not have named it.
 	known := s.project.ID.IsZero() || r.levels(s.vault).toAll(s.project.ID)
@@ -310,9 +311,9 @@ func planProject(r *request, in *api.StageIn) (*act, error) {
 		return nil, err
 	}
 	r.aboutNew(isOpen(level), s.vault.Name(), in.Project)
-	needs := []need{toAdd}
+	needs := []policy.Need{policy.ToAdd}
 	if level > vault.LevelUse {
-		needs = append(needs, toPassUse)
+		needs = append(needs, policy.ToPassUse)
 	}
 	return &act{
 		needs: needs,
@@ -333,24 +334,24 @@ func planLevel(r *request, f found, word string) (*act, error) {
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	needs := []need{toSetLevel}
+	needs := []policy.Need{policy.ToSetLevel}
 	// What it takes away it could never have given: that closes nothing of a person's, and its own undo takes it back.
 	if f.Kind == vault.KindStage && rank(level) <= rank(f.Level) && madeAlone(&r.lookup, f) {
-		needs = []need{toChangeOwn}
+		needs = []policy.Need{policy.ToChangeOwn}
 	}
 	if level > vault.LevelUse {
-		needs = append(needs, toPassUse)
+		needs = append(needs, policy.ToPassUse)
 	}
 	after := f.Meta
 	after.Level = level
 	if now := r.levels(f.vault); now.raises(now.with(after)) {
-		needs = append(needs, toRaise)
+		needs = append(needs, policy.ToRaise)
 	}
 	return &act{
 		needs: needs,
 		text:  fmt.Sprintf("set the level of the %s %s from %s to %s", f.Kind, f.Name, f.Level, level),
 		run: func(context.Context) (*api.Reply, error) {
-			r.facts["level"] = level.String()
+			r.Facts["level"] = level.String()
 			return changed(r, hides(r, f, after), func() error { return alter(r, f, func(it *vault.Item) { it.Level = level }) })
 		},
 	}, nil
@@ -402,25 +403,25 @@ func planProjectLink(r *request) (*act, error) {
 func planLink(r *request, p, it found, remove bool) (*act, error) {
 	after := p.Meta
 	verb := "link"
-	needs := []need{toLink}
+	needs := []policy.Need{policy.ToLink}
 	if remove {
 		by, err := linkMaker(p, it.ID)
 		if err != nil {
 			return nil, err
 		}
-		verb, needs = "unlink", []need{toChange}
+		verb, needs = "unlink", []policy.Need{policy.ToChange}
 		if owns(&r.lookup, by) && !p.Conflict {
-			needs = []need{toChangeOwn}
+			needs = []policy.Need{policy.ToChangeOwn}
 		}
 		after.Links = slices.DeleteFunc(slices.Clone(p.Links), func(id seal.ID) bool { return id == it.ID })
 	} else {
 		after.Links = append(slices.Clone(p.Links), it.ID)
 		if r.mine(&it.Meta) {
-			needs = []need{toChangeOwn}
+			needs = []policy.Need{policy.ToChangeOwn}
 		}
 	}
 	if now := r.levels(p.vault); now.raises(now.with(after)) {
-		needs = append(needs, toRaise)
+		needs = append(needs, policy.ToRaise)
 	}
 	return &act{
 		needs: needs,

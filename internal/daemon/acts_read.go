@@ -1,11 +1,12 @@
 package daemon
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/gate"
+	"warder/internal/policy"
 	"warder/internal/secret"
 	"warder/internal/vault"
 )
@@ -25,14 +26,14 @@ func planRead(r *request) (*act, error) {
 		return nil, err
 	}
 	return &act{
-		needs: []need{readNeed(r, a.found, in.Terminal)},
+		needs: []policy.Need{readNeed(r, a.found, in.Terminal)},
 		text:  fmt.Sprintf("show the value of %s", strings.TrimPrefix(a.name(), vault.RefScheme)),
-		run:   func(context.Context) (*api.Reply, error) { return lendOne(r, a) },
+		lend:  func(p *gate.Permit) (*api.Reply, error) { return lendOne(r, a, p) },
 	}, nil
 }
 
 // lendOne begins the lease of one value.
-func lendOne(r *request, a addressed) (*api.Reply, error) {
+func lendOne(r *request, a addressed, p *gate.Permit) (*api.Reply, error) {
 	it, err := a.vault.Open(a.ID)
 	if err != nil {
 		return nil, err
@@ -46,19 +47,19 @@ func lendOne(r *request, a addressed) (*api.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.acts.leases.begin(r, []secret.Value{value}); err != nil {
+	if err := r.acts.holding.lend(r.call, p, []secret.Value{value}); err != nil {
 		value.Destroy()
 		return nil, err
 	}
-	return &api.Reply{Output: api.RunLease{Lease: r.id}}, nil
+	return &api.Reply{Output: api.RunLease{Lease: r.ID}}, nil
 }
 
 // readNeed is what printing a value takes.
-func readNeed(r *request, f found, terminal bool) need {
+func readNeed(r *request, f found, terminal bool) policy.Need {
 	c, err := clientOf(r.call)
 	open := r.levels(f.vault).of(f.ID, "") >= vault.LevelUse
-	if err != nil || !terminal || !open || r.who.Masked || !r.acts.leases.ours(c) {
-		return toReveal
+	if err != nil || !terminal || !open || r.who.Masked || !r.acts.holding.ours(c) {
+		return policy.ToReveal
 	}
-	return toPrint
+	return policy.ToPrint
 }

@@ -11,43 +11,8 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/audit"
-	"warder/internal/caller"
 	"warder/internal/vault"
 )
-
-// TestTableIsWhole: each need has one row, and what an agent may do a person may do at least as easily.
-func TestTableIsWhole(t *testing.T) {
-	seen := map[need]bool{}
-	for _, row := range table {
-		switch {
-		case seen[row.need]:
-			t.Errorf("%s has two rows", row.need)
-		case row.agent < row.person:
-			t.Errorf("%s: an agent may do more than a person", row.need)
-		case row.agent == ask:
-			t.Errorf("%s: an agent is asked for presence", row.need)
-		case row.agent == deny && (row.code == "" || row.reason == ""):
-			t.Errorf("%s: a refusal without a code and a reason", row.need)
-		}
-		seen[row.need] = true
-	}
-	for _, who := range []caller.Verdict{caller.Agent, caller.Unknown, "", "somebody"} {
-		if d := decide(who, false, []need{toLook, toReveal}); d.effect != deny || d.need != toReveal {
-			t.Errorf("%q: %+v", who, d)
-		}
-	}
-	for _, needs := range [][]need{nil, {"unheard"}, {toLook, "unheard"}} {
-		if d := decide(caller.Person, false, needs); d.effect != deny {
-			t.Errorf("%q is allowed", needs)
-		}
-	}
-	if d := decide(caller.Person, false, []need{toChange, toRaise, toLook}); d.effect != ask || d.need != toRaise {
-		t.Errorf("the strictest does not count: %+v", d)
-	}
-	if d := decide(caller.Person, true, []need{toReveal}); d.effect != deny {
-		t.Errorf("an unattended account has presence: %+v", d)
-	}
-}
 
 // TestAgentsAreDeniedAtOnce: whatever takes presence, an agent is refused without a look at its proof, so that it can neither
 // guess passwords this way nor keep a person waiting.
@@ -83,6 +48,7 @@ func TestAgentsAreDeniedAtOnce(t *testing.T) {
 		t.Errorf("hint %q", res.err.Hint)
 	}
 	s.acts.unattended = true
+	serve(s)
 	hint.Presence = true
 	s.refused(s.do(person(), api.OpItemShow, hint, masterPassword), api.Denied)
 	s.refused(s.do(person(), api.OpPasswd, api.Passwd{Act: yes}, masterPassword), api.Denied)
@@ -210,6 +176,7 @@ func TestAuditTailBehindARotation(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { log.Close() })
 	s.acts.log = log
+	serve(s)
 	for range 30 {
 		s.ok(s.do(person(), api.OpItemList, api.ItemListIn{}), nil)
 	}
@@ -233,7 +200,7 @@ func TestTheLogCountsNoItems(t *testing.T) {
 	for _, op := range []string{api.OpItemList, api.OpProjectList} {
 		s.ok(s.do(person(), op, nil), nil)
 		all := s.records()
-		if last := all[len(all)-1]; last.Event != eventCompleted || last.Tool != op || last.Data != nil {
+		if last := all[len(all)-1]; last.Event != "tool_execution.completed" || last.Tool != op || last.Data != nil {
 			t.Errorf("%s leaves %s %s %s", op, last.Event, last.Tool, last.Data)
 		}
 	}

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,7 +10,9 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/audit"
+	"warder/internal/gate"
 	"warder/internal/mask"
+	"warder/internal/policy"
 	"warder/internal/secret"
 	"warder/internal/state"
 	"warder/internal/vault"
@@ -23,7 +24,7 @@ func planRun(r *request) (*act, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	l := &lending{r: r, in: &in, needs: []need{toLook}, used: make([]bool, len(in.Inject))}
+	l := &lending{r: r, in: &in, needs: []policy.Need{policy.ToLook}, used: make([]bool, len(in.Inject))}
 	err := checkRun(&in)
 	if err == nil {
 		err = l.resolve()
@@ -34,10 +35,10 @@ func planRun(r *request) (*act, error) {
 	}
 	l.judgeProgram()
 	argv, _ := json.Marshal(in.Argv)
-	r.facts["program"], r.facts["argv"], r.facts["values"] = in.Program, audit.DigestOf(argv), len(l.values)
+	r.Facts["program"], r.Facts["argv"], r.Facts["values"] = in.Program, audit.DigestOf(argv), len(l.values)
 	return &act{
 		needs: l.needs, text: l.text(), close: l.close,
-		run: func(context.Context) (*api.Reply, error) { return l.lend() },
+		lend: l.lend,
 	}, nil
 }
 
@@ -45,7 +46,7 @@ func planRun(r *request) (*act, error) {
 type lending struct {
 	r      *request
 	in     *api.RunBegin
-	needs  []need
+	needs  []policy.Need
 	values []lentValue
 	places []string // what the values are from, for the person who is asked
 	lists  [][]vault.Command
@@ -295,7 +296,7 @@ func (l *lending) fromFile() error {
 		return err
 	}
 	if toConfirm(l.in.Refs) && known.Files[l.in.File] != setHash(l.in.Refs) {
-		l.needs, l.confirms = append(l.needs, toConfirmFile), true
+		l.needs, l.confirms = append(l.needs, policy.ToConfirmFile), true
 	}
 	var there []string
 	for _, ref := range l.in.Refs {
@@ -326,19 +327,19 @@ func (l *lending) open(f found) (*vault.Item, error) {
 }
 
 // needFor is what lending from an object takes.
-func (l *lending) needFor(f found) need {
+func (l *lending) needFor(f found) policy.Need {
 	client := ""
 	if !l.r.isPerson() {
 		client = l.r.who.Client
 	}
 	switch l.r.levels(f.vault).of(f.ID, client) {
 	case vault.LevelUse, vault.LevelRead:
-		return toLend
+		return policy.ToLend
 	case vault.LevelAsk:
-		return toLendAsked
+		return policy.ToLendAsked
 	case vault.LevelUnset, vault.LevelNone:
 	}
-	return toLendClosed
+	return policy.ToLendClosed
 }
 
 func (l *lending) add(name, as string, f *vault.Field) error {
@@ -357,14 +358,14 @@ func (l *lending) add(name, as string, f *vault.Field) error {
 // judgeProgram says what the program takes beside the values.
 func (l *lending) judgeProgram() {
 	if dumps(l.in.Program, l.in.Argv) {
-		l.needs = append(l.needs, toDump)
+		l.needs = append(l.needs, policy.ToDump)
 	}
 	// An entry is the path that its name meant when a person wrote it. Neither PATH nor a relative name gets another program
 	// that path.
 	program := filepath.Clean(l.in.Program)
 	for _, list := range l.lists {
 		if len(list) > 0 && !slices.ContainsFunc(list, func(c vault.Command) bool { return c.Path == program }) {
-			l.needs = append(l.needs, toLendOther)
+			l.needs = append(l.needs, policy.ToLendOther)
 		}
 	}
 }
@@ -394,13 +395,13 @@ func (l *lending) text() string {
 }
 
 // lend begins the lease.
-func (l *lending) lend() (*api.Reply, error) {
-	permit := api.RunPermit{Lease: l.r.id, Mask: l.in.Mask || l.r.who.Masked, Values: []api.RunValue{}, Warnings: full(l.warned)}
+func (l *lending) lend(p *gate.Permit) (*api.Reply, error) {
+	permit := api.RunPermit{Lease: l.r.ID, Mask: l.in.Mask || l.r.who.Masked, Values: []api.RunValue{}, Warnings: full(l.warned)}
 	values := make([]secret.Value, len(l.values))
 	for i, v := range l.values {
 		permit.Values, values[i] = append(permit.Values, v.RunValue), v.value
 	}
-	if err := l.r.acts.leases.begin(l.r, values); err != nil {
+	if err := l.r.acts.holding.lend(l.r.call, p, values); err != nil {
 		return nil, err
 	}
 	l.given = true

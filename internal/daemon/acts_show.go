@@ -10,6 +10,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
+	"warder/internal/policy"
 	"warder/internal/secret"
 	"warder/internal/vault"
 )
@@ -17,7 +18,7 @@ import (
 // answer is an act that only tells something.
 func answer(text string, output any) *act {
 	return &act{
-		needs: []need{toLook},
+		needs: []policy.Need{policy.ToLook},
 		text:  text,
 		run:   func(context.Context) (*api.Reply, error) { return &api.Reply{Output: output}, nil },
 	}
@@ -85,7 +86,7 @@ func planItemShow(r *request) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shown{r: r, found: f, it: it, needs: []need{toLook}, text: fmt.Sprintf("show the item %s/%s", f.vault.Name(), f.Name)}
+	s := &shown{r: r, found: f, it: it, needs: []policy.Need{policy.ToLook}, text: fmt.Sprintf("show the item %s/%s", f.vault.Name(), f.Name)}
 	if err := s.choose(&in, a.path); err != nil {
 		it.Destroy()
 		return nil, err
@@ -103,7 +104,7 @@ type shown struct {
 	it    *vault.Item
 	only  *vault.Field // of which alone something is shown; nil for all
 	which []*vault.Field
-	needs []need
+	needs []policy.Need
 	text  string
 }
 
@@ -117,7 +118,7 @@ func (s *shown) choose(in *api.ItemShow, path string) (err error) {
 	if !in.Reveal {
 		return nil
 	}
-	s.needs = append(s.needs, toReveal)
+	s.needs = append(s.needs, policy.ToReveal)
 	name := s.found.vault.Name() + "/" + s.found.Name
 	if s.only != nil {
 		s.which, s.text = []*vault.Field{s.only}, fmt.Sprintf("show the value of %s/%s", name, pathOf(s.only))
@@ -184,7 +185,7 @@ func (s *shown) run() (*api.Reply, error) {
 	if s.only != nil {
 		out.Field = pathOf(s.only)
 	}
-	s.r.facts["revealed"] = len(values)
+	s.r.Facts["revealed"] = len(values)
 	return &api.Reply{Output: out, Values: values}, nil
 }
 

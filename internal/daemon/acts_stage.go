@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/vault"
 )
 
@@ -16,7 +17,7 @@ type stageWrite struct {
 	site   *site
 	change vault.StageChange // its values are owned by whoever made them
 	lines  map[string]int    // of the variables in a file, which does not say what is a secret: what is known of that stays
-	needs  []need
+	needs  []policy.Need
 	faults faults // what an agent may not store or remove, by name
 	diff   vault.StageDiff
 	warned []api.ImportWarning
@@ -38,7 +39,7 @@ func newStageWrite(r *request, project, stage, level string) (*stageWrite, error
 
 // plan says what the change does and what it takes.
 func (w *stageWrite) plan() error {
-	w.needs = append(w.needs, toAdd)
+	w.needs = append(w.needs, policy.ToAdd)
 	known, err := w.known()
 	if err != nil {
 		return err
@@ -76,15 +77,15 @@ func (w *stageWrite) judge(f *vault.Field, there []variableNow) {
 	switch {
 	case len(there) == 0:
 	case own:
-		w.needs = append(w.needs, toChangeOwn)
+		w.needs = append(w.needs, policy.ToChangeOwn)
 	default:
-		w.lacks(toReplace, f.Name)
+		w.lacks(policy.ToReplace, f.Name)
 	}
 	if len(there) > 0 && there[0].concealed && !f.Concealed {
-		w.lacks(toUnconceal, f.Name)
+		w.lacks(policy.ToUnconceal, f.Name)
 	}
 	if kind := codeFor(&w.r.lookup, f.Name); kind != "" {
-		w.lacks(toSetCodeName, f.Name)
+		w.lacks(policy.ToSetCodeName, f.Name)
 		if w.r.isPerson() {
 			w.warn(f.Name, fmt.Sprintf("%s: every command that gets this stage is steered by it", says(f.Name, kind)))
 		}
@@ -97,9 +98,9 @@ func (w *stageWrite) judge(f *vault.Field, there []variableNow) {
 }
 
 // lacks notes what setting or removing a variable takes. What an agent may not do, it is told by name.
-func (w *stageWrite) lacks(n need, name string) {
+func (w *stageWrite) lacks(n policy.Need, name string) {
 	w.needs = append(w.needs, n)
-	if row := rowOf(n); !w.r.isPerson() && row.agent == deny {
+	if !w.r.isPerson() && w.r.acts.gate.Decide(w.r.Session, []policy.Need{n}).Effect == policy.Deny {
 		w.faults = append(w.faults, fault{n, name, w.lines[name]})
 	}
 }
@@ -190,7 +191,7 @@ func (w *stageWrite) run() error {
 		return err
 	}
 	w.diff = diff
-	facts := w.r.facts
+	facts := w.r.Facts
 	facts["added"], facts["changed"], facts["unchanged"], facts["removed"] = len(diff.Added), len(diff.Changed), len(diff.Unchanged), len(diff.Removed)
 	facts["warnings"] = len(w.warned)
 	return nil
@@ -202,7 +203,7 @@ func (w *stageWrite) tag() string {
 	if len(d.Added)+len(d.Changed)+len(d.Removed) == 0 && !d.NewProject && !d.NewStage {
 		return ""
 	}
-	return w.r.id
+	return w.r.ID
 }
 
 // changed is the answer.
@@ -326,9 +327,9 @@ func (w *stageWrite) planUnset(names []string) error {
 		case i < 0:
 			return w.r.missing("variable", name)
 		case all[i].own:
-			w.needs = append(w.needs, toChangeOwn)
+			w.needs = append(w.needs, policy.ToChangeOwn)
 		default:
-			w.lacks(toChange, name)
+			w.lacks(policy.ToChange, name)
 		}
 	}
 	return nil

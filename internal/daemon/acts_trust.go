@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/state"
 )
 
@@ -89,7 +90,7 @@ func planTrustAdd(r *request) (*act, error) {
 		}
 	}
 	return &act{
-		needs: []need{toTrust},
+		needs: []policy.Need{policy.ToTrust},
 		text:  fmt.Sprintf("let agents use %s as a workspace", dir),
 		run: func(context.Context) (*api.Reply, error) {
 			t, err := readTrust(r.acts.state)
@@ -158,7 +159,7 @@ func planTrustRemove(r *request) (*act, error) {
 		return nil, api.Errorf(api.NotFound, "%s is not trusted", printable(dir)).WithHint("see which are: warder trust list")
 	}
 	return &act{
-		needs: []need{toDistrust},
+		needs: []policy.Need{policy.ToDistrust},
 		text:  fmt.Sprintf("trust %s no more", dir),
 		run: func(context.Context) (*api.Reply, error) {
 			t.Dirs = slices.Delete(t.Dirs, t.index(dir), t.index(dir)+1)

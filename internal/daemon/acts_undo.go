@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/vault"
 )
 
@@ -33,7 +34,7 @@ type undo struct {
 	r     *request
 	tag   string
 	in    []undoIn
-	needs []need
+	needs []policy.Need
 	says  []string
 }
 
@@ -57,9 +58,9 @@ func (u *undo) collect() error {
 	if u.tag == "" {
 		return usage("the tag of the act to take back is missing")
 	}
-	u.needs = []need{toChangeOwn}
+	u.needs = []policy.Need{policy.ToChangeOwn}
 	if u.r.isPerson() {
-		u.needs = []need{toChange}
+		u.needs = []policy.Need{policy.ToChange}
 	}
 	for _, v := range u.r.account.Vaults() {
 		if err := u.collectIn(v); err != nil {
@@ -108,7 +109,7 @@ func (u *undo) collectIn(v *vault.Vault) error {
 		return err
 	}
 	if u.raises(v, now, after) {
-		u.needs = append(u.needs, toRaise)
+		u.needs = append(u.needs, policy.ToRaise)
 	}
 	return nil
 }
@@ -161,14 +162,14 @@ func (u *undo) widens(v *vault.Vault, m, earlier *vault.Meta) error {
 		return nil
 	}
 	if addsHost(m.Hosts, earlier.Hosts) {
-		u.needs = append(u.needs, toAddHost)
+		u.needs = append(u.needs, policy.ToAddHost)
 	}
 	if addsCommand(m.Commands, earlier.Commands) {
-		u.needs = append(u.needs, toAddCommand)
+		u.needs = append(u.needs, policy.ToAddCommand)
 	}
 	bared, err := bares(v, m, earlier)
 	if bared {
-		u.needs = append(u.needs, toUnconceal)
+		u.needs = append(u.needs, policy.ToUnconceal)
 	}
 	return err
 }
@@ -202,6 +203,6 @@ func (u *undo) run() (*api.Reply, error) {
 		}
 		count += len(in.list)
 	}
-	u.r.facts["count"], u.r.facts["undid"] = count, u.tag
+	u.r.Facts["count"], u.r.Facts["undid"] = count, u.tag
 	return &api.Reply{Output: api.ItemUndone{Count: count}}, nil
 }

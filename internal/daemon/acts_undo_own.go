@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"warder/internal/api"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/vault"
 )
@@ -31,18 +32,18 @@ func (u *undo) wantName(v *vault.Vault, m, earlier *vault.Meta) error {
 // since: what a value may reach, and which items a project opens, stays as narrow as it is.
 func (u *undo) asAgent(m, earlier *vault.Meta, now *levels) {
 	if addsHost(m.Hosts, earlier.Hosts) {
-		u.needs = append(u.needs, toAddHost)
+		u.needs = append(u.needs, policy.ToAddHost)
 	}
 	if addsCommand(m.Commands, earlier.Commands) {
-		u.needs = append(u.needs, toAddCommand)
+		u.needs = append(u.needs, policy.ToAddCommand)
 	}
 	for _, id := range earlier.Links {
 		if item := now.metas[id]; !slices.Contains(m.Links, id) && !u.r.mine(&item) {
-			u.needs = append(u.needs, toLink)
+			u.needs = append(u.needs, policy.ToLink)
 		}
 	}
 	if m.Conflict || len(m.Parents()) > 1 {
-		u.needs = append(u.needs, toChange) // another device's hand is in it
+		u.needs = append(u.needs, policy.ToChange) // another device's hand is in it
 	}
 }
 
@@ -109,8 +110,8 @@ func undoes(r *request, history []vault.Meta) (works string, why func(tag string
 	case err != nil:
 		return "", nil, err
 	default:
-		if d := decide(r.who.Verdict, r.acts.unattended, u.needs); d.effect == deny {
-			reason = d.reason
+		if d := r.acts.gate.Decide(r.Session, u.needs); d.Effect == policy.Deny {
+			reason = d.Reason
 		}
 	}
 	if reason == "" {

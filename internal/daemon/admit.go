@@ -9,12 +9,14 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/caller"
+	"warder/internal/gate"
 )
 
 // client is the process on the other end of a connection, judged once when it connected. It is what Call.Peer holds.
 type client struct {
 	peer    *caller.Peer
 	id      caller.Identity
+	session string      // its id
 	program fs.FileInfo // what it ran when it connected; nil if that can't be told
 }
 
@@ -31,12 +33,12 @@ func (d *Daemon) admit(nc *net.UnixConn) (peer any, release func(), err error) {
 		p.Close()
 		return nil, nil, fmt.Errorf("uid %d: %w", uid, errForeign)
 	}
-	id, err := d.tables.Load().Judge(p, d.leases.holds)
+	id, err := d.tables.Load().Judge(p, d.gate.Holds)
 	if err != nil {
 		p.Close()
 		return nil, nil, fmt.Errorf("judging a caller: %w", err)
 	}
-	return &client{peer: p, id: id, program: programOf(p.PID())}, p.Close, nil
+	return &client{peer: p, id: id, session: gate.NewSession(id).ID, program: programOf(p.PID())}, p.Close, nil
 }
 
 // clientOf is who made the call. A connection may outlive the process that opened it, in the hands of one that was never

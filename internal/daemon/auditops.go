@@ -11,6 +11,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/audit"
+	"warder/internal/policy"
 	"warder/internal/seal"
 	"warder/internal/state"
 	"warder/internal/vault"
@@ -218,7 +219,7 @@ func planAuditSeal(r *request) (*act, error) {
 		return nil, err
 	}
 	return &act{
-		needs: []need{toSeal},
+		needs: []policy.Need{policy.ToSeal},
 		text:  text,
 		run: func(ctx context.Context) (*api.Reply, error) {
 			sealed, err := sealLog(ctx, r.acts.log, r.account)

@@ -20,6 +20,15 @@ func (c clock) moment() moment {
 	return moment{wall: c.now(), boot: boot, booted: err == nil}
 }
 
+// awake is a time that goes on in sleep where the system has such a clock. It is only good for comparing with itself.
+func (c clock) awake() time.Time {
+	boot, err := c.boot()
+	if err != nil {
+		return c.now()
+	}
+	return time.Unix(0, int64(boot))
+}
+
 // since is how much time passed since m. Where the system has no clock that goes on in sleep, it is the longer of what the
 // other two say: one stands still in sleep, the other can be set.
 func (c clock) since(m moment) time.Duration {

@@ -19,6 +19,7 @@ import (
 	"warder/internal/api/frame"
 	"warder/internal/audit"
 	"warder/internal/caller"
+	"warder/internal/gate"
 	"warder/internal/platform"
 	"warder/internal/state"
 )
@@ -45,7 +46,7 @@ type Daemon struct {
 	held     atomic.Pointer[audit.Mark] // what the account has signed of the log and the log does not hold; nil usually
 	checked  atomic.Pointer[time.Time]  // when this daemon last verified all of the log
 	keep     *keeper
-	leases   leases
+	gate     *gate.Gate
 	listener *api.Listener
 
 	wishing      sync.Mutex // guards agents, settingsText and accepted, and writing policy; taken before mu and before keep's
@@ -120,6 +121,14 @@ func (d *Daemon) warn(format string, args ...any) {
 
 // serve begins to answer.
 func (d *Daemon) serve() error {
+	book, err := openLeases(d)
+	if err != nil {
+		return placeError("the directory of open runs", err)
+	}
+	d.gate = gate.New(gate.Config{
+		Log: d.audit, Unattended: d.keep.unattended, Now: d.clock.awake, Word: wordOf, Keep: book.keep, Drop: book.drop,
+	})
+	book.takeOver(d.gate, d.warn)
 	server, err := api.NewServer(api.Config{
 		Hello: frame.Hello{Protocol: frame.Protocol, Version: d.opt.Version},
 		Ops:   d.ops(),
@@ -150,10 +159,10 @@ func (d *Daemon) serve() error {
 func (d *Daemon) ops() map[string]api.Op {
 	a := &acts{
 		account: d.keep.get, log: d.audit, person: d.keep.acted, now: d.clock.now, state: d.state,
-		leases: &d.leases, changing: make(chan struct{}, 1), unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
+		gate: d.gate, holding: holding{d.gate, newPrograms(d.state).has, holderOf},
+		unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
 	}
-	d.leases.ours = newPrograms(d.state).has
-	d.onEnd(func() error { d.leases.shut(); return nil })
+	d.onEnd(func() error { d.gate.Shut(); return nil })
 	own := answers{d}
 	ops := a.ops()
 	ops[api.OpStatus] = api.Op{Call: own.status}

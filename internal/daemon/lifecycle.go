@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warder/internal/audit"
+	"warder/internal/gate"
 	"warder/internal/platform"
 	"warder/internal/seal"
 	"warder/internal/vault"
@@ -121,7 +122,7 @@ func (d journal) declared() {
 // its kit has to reach the person.
 func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
 	_, err := d.audit.Append(ctx, audit.Record{
-		Event: o.how, Principal: principalOf(d.starter), Outcome: outcomeOK,
+		Event: o.how, Principal: gate.PrincipalOf(d.starter), Outcome: gate.OutcomeOK,
 		Data: dataOf(map[string]any{"pid": ownPID(), "account": o.account.ID().String(), "unattended": o.unattended, "wrong_before": o.wrong}),
 	})
 	switch {
@@ -171,7 +172,7 @@ func (d journal) seal(a *vault.Account, marks []audit.Mark) error {
 func (d journal) note(ctx context.Context, event string, by *client, data map[string]any) {
 	r := audit.Record{Event: event, Data: dataOf(data)}
 	if by != nil {
-		r.Principal = principalOf(by.id)
+		r.Principal = gate.PrincipalOf(by.id)
 	}
 	d.audit.Note(ctx, r)
 	d.log.LogAttrs(ctx, slog.LevelInfo, "lifecycle", slog.String("event", event), slog.Any("data", data))
@@ -180,7 +181,7 @@ func (d journal) note(ctx context.Context, event string, by *client, data map[st
 // noteRefused records that a process wanted to take this daemon's place.
 func (d journal) noteRefused(ctx context.Context, c *client, why error) {
 	r := audit.Record{
-		Event: eventRefused, Principal: principalOf(c.id), Decision: "deny", Reason: why.Error(),
+		Event: eventRefused, Principal: gate.PrincipalOf(c.id), Decision: "deny", Reason: why.Error(),
 		Data: dataOf(map[string]any{"pid": c.peer.PID()}),
 	}
 	d.audit.Note(ctx, r)

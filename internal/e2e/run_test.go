@@ -150,10 +150,11 @@ func TestRunByPerson(t *testing.T) {
 	bank := `warder run bank --env-var V -- sh -c 'echo "got $V"'`
 	r := l.prove(t, bank)
 	wantsShown(t, "a closed item, after presence", r, 0, "got closed-")
-	l.door.Begin(t, "warder run bank --env-var V -- touch started")
-	l.door.Answer(t, askProof, "\x03") // Ctrl-C
-	wantsShown(t, "U-38 given up at the prompt", l.door.Finish(t), 130, ``)
-	wantsShown(t, "it was not started", l.door.Run(t, "ls started"), 2, `No such file`)
+	other := l.Terminal(t, person.Shell{}) // where nobody has proved anything yet
+	other.Begin(t, "warder run bank --env-var V -- touch started")
+	other.Answer(t, askProof, "\x03") // Ctrl-C
+	wantsShown(t, "U-38 given up at the prompt", other.Finish(t), 130, ``)
+	wantsShown(t, "it was not started", other.Run(t, "ls started"), 2, `No such file`)
 }
 
 // TestReadByPerson: one value on a person's own terminal; anywhere else after presence alone, and never to an agent.

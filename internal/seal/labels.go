@@ -20,6 +20,7 @@ const (
 	labelSeen       = "warder/seen/v1"     // also the data bound to the sealed seen state
 	labelPresence   = "warder/presence/v1" // also the data bound to a proof of presence; in no file
 	labelPolicyMAC  = "warder/policy-mac/v1"
+	labelLeaseMAC   = "warder/lease-mac/v1"
 )
 
 // Labels of the subkeys of a vault key.
@@ -42,4 +43,5 @@ const (
 	labelCard             = "warder/device-card/v1"
 	labelFingerprintValue = "warder/fp/v1"
 	labelPolicy           = "warder/policy/v1"
+	labelLease            = "warder/lease/v1"
 )

@@ -6,7 +6,7 @@ import "crypto/sha256"
 // device of an account. The device is bound to it: what was accepted on one is
 // not so on another.
 func MACPolicy(root RootKey, account, device ID, text []byte) (mac [sha256.Size]byte, err error) {
-	message, err := policyMessage(account, device, text)
+	message, err := localMessage(account, device, text)
 	if err != nil {
 		return mac, err
 	}
@@ -16,16 +16,16 @@ func MACPolicy(root RootKey, account, device ID, text []byte) (mac [sha256.Size]
 // CheckPolicy returns ErrOpen unless mac is what MACPolicy gives for the same
 // account, device and text.
 func CheckPolicy(root RootKey, account, device ID, text, mac []byte) error {
-	message, err := policyMessage(account, device, text)
+	message, err := localMessage(account, device, text)
 	if err != nil {
 		return err
 	}
 	return checkFile(root, labelPolicyMAC, labelPolicy, message, mac)
 }
 
-// policyMessage is the two ids, each behind its length, and then the text, which
+// localMessage is what authenticates a file of one device: the two ids, each behind its length, and then the text, which
 // has no length of its own: nothing follows it.
-func policyMessage(account, device ID, text []byte) ([]byte, error) {
+func localMessage(account, device ID, text []byte) ([]byte, error) {
 	place, err := encode("", account[:], device[:])
 	return append(place, text...), err
 }

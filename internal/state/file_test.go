@@ -139,8 +139,11 @@ func TestReplaceDoesNotFollow(t *testing.T) {
 	must(t, os.WriteFile(outside, []byte("untouched"), 0o644))
 	must(t, os.Symlink(outside, filepath.Join(d.Path(), "link")))
 	must(t, os.Link(outside, filepath.Join(d.Path(), "hard")))
-	for _, name := range []string{"link", "hard"} {
-		must(t, d.Replace(name, []byte("new")))
+	must(t, os.Symlink(outside, filepath.Join(d.Path(), "soon")))
+	for name, replace := range map[string]func(string, []byte) error{
+		"link": d.Replace, "hard": d.Replace, "soon": func(name string, data []byte) error { return state.ReplaceSoon(d, name, data) },
+	} {
+		must(t, replace(name, []byte("new")))
 		data, err := d.Read(name, 10)
 		must(t, err)
 		if string(data) != "new" {

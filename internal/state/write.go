@@ -35,7 +35,7 @@ const (
 // fs.ErrExist, and changes nothing, if the name is taken by anything at all.
 // After any other error there is no file of that name.
 func (d *Dir) WriteNew(name string, data []byte) error {
-	temp, err := writeTemp(d, name, data)
+	temp, err := writeTemp(d, name, data, syncFile)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,25 @@ func (d *Dir) WriteNew(name string, data []byte) error {
 // synced at the very end, the new content is entire but may not survive a power
 // cut, and the error says so.
 func (d *Dir) Replace(name string, data []byte) error {
-	temp, err := writeTemp(d, name, data)
+	if err := replace(d, name, data, syncFile); err != nil {
+		return err
+	}
+	if err := finishWrite(d); err != nil {
+		return writing(d, name, fmt.Errorf("written, but perhaps not durably: %w", err))
+	}
+	return nil
+}
+
+// ReplaceSoon is [Dir.Replace] for a file that means nothing after a power cut, such as
+// one about running processes: it waits for no disk. What it wrote may be gone or
+// in part then, which the reader must see.
+func ReplaceSoon(d *Dir, name string, data []byte) error {
+	return replace(d, name, data, func(*Dir, *os.File) error { return nil })
+}
+
+// replace puts a new file in the place of whatever has the name.
+func replace(d *Dir, name string, data []byte, sync func(*Dir, *os.File) error) error {
+	temp, err := writeTemp(d, name, data, sync)
 	if err != nil {
 		return err
 	}
@@ -64,9 +82,6 @@ func (d *Dir) Replace(name string, data []byte) error {
 	}
 	if err != nil {
 		return writing(d, name, discard(d, temp, err))
-	}
-	if err := finishWrite(d); err != nil {
-		return writing(d, name, fmt.Errorf("written, but perhaps not durably: %w", err))
 	}
 	return nil
 }
@@ -106,10 +121,10 @@ func (d *Dir) CleanTemp(before time.Time) error {
 	return errors.Join(errs...)
 }
 
-// writeTemp writes data to a temporary file in d and syncs it. It returns the
+// writeTemp writes data to a temporary file in d and syncs it with sync. It returns the
 // file's name; after an error there is no such file, if it could be removed.
 // name is the file that is to be written, for checks and messages.
-func writeTemp(d *Dir, name string, data []byte) (temp string, err error) {
+func writeTemp(d *Dir, name string, data []byte, sync func(*Dir, *os.File) error) (temp string, err error) {
 	if err := checkName(d, name); err != nil {
 		return "", err
 	}
@@ -120,7 +135,7 @@ func writeTemp(d *Dir, name string, data []byte) (temp string, err error) {
 	if err != nil {
 		return "", writing(d, name, err)
 	}
-	err = fillTemp(d, f, data)
+	err = fillTemp(d, f, data, sync)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr // some network file systems report a full disk only here
 	}
@@ -149,7 +164,7 @@ func createTemp(d *Dir) (string, *os.File, error) {
 // fillTemp gives the new file f its exact mode and its content, and syncs it.
 // Then it looks at what the file system has made of that, before a name points
 // to it: some keep no modes, and one that kept nothing must not report success.
-func fillTemp(d *Dir, f *os.File, data []byte) error {
+func fillTemp(d *Dir, f *os.File, data []byte, sync func(*Dir, *os.File) error) error {
 	if err := f.Chmod(fileMode); err != nil {
 		return err
 	}
@@ -162,7 +177,7 @@ func fillTemp(d *Dir, f *os.File, data []byte) error {
 	if err := d.hooks.reached(stepSync); err != nil {
 		return err
 	}
-	if err := syncFile(d, f); err != nil {
+	if err := sync(d, f); err != nil {
 		return err
 	}
 	fi, err := f.Stat()
