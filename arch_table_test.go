@@ -94,7 +94,7 @@ var packageTable = table{
 
 	"gate": {governing, []string{"policy", "audit", "mask", "secret", "approval", "caller"}, nil},
 
-	"credential": {capability, []string{"gate", "vault", "secret", "mask", "dotenv"}, nil},
+	"credential": {capability, []string{"gate", "policy", "vault", "secret", "mask", "dotenv"}, nil},
 	"memory":     {capability, []string{"gate", "state"}, nil},
 	"files":      {capability, []string{"gate", "state"}, []string{globs}},
 	"terminal":   {capability, []string{"gate", "shell", "proc", "state"}, nil},

@@ -1,11 +1,8 @@
 package daemon
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"warder/internal/api"
@@ -21,7 +18,7 @@ const (
 // confirmed is the content of that file.
 type confirmed struct {
 	Version int               `json:"version"`
-	Files   map[string]string `json:"files"` // by path: setHash
+	Files   map[string]string `json:"files"` // by path: the hash of what it says
 }
 
 // readConfirmed reads the file. One that can't be read confirms nothing, and is an error, so that it is not written over.
@@ -49,16 +46,19 @@ func (c *confirmed) write(dir *state.Dir) error {
 	return dir.Replace(confirmedFile, append(text, '\n'))
 }
 
-// setHash is that of the names and references of an env file, in their order, and of what it sets itself that programs take code or
-// trust from.
-func setHash(refs []api.RunRef) string {
-	h := sha256.New()
-	for _, r := range refs {
-		sum := ""
-		if steers(r) {
-			sum = r.Sum
-		}
-		_, _ = fmt.Fprintf(h, "%d:%s%d:%s%d:%s", len(r.Var), r.Var, len(r.Ref), r.Ref, len(sum), sum)
+// envFiles keeps which env files a person has confirmed.
+type envFiles struct{ dir *state.Dir }
+
+func (e envFiles) Confirmed(file string) (hash string, err error) {
+	known, err := readConfirmed(e.dir)
+	return known.Files[file], err
+}
+
+func (e envFiles) Confirm(file, hash string) error {
+	known, err := readConfirmed(e.dir)
+	if err != nil {
+		return err
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	known.Files[file] = hash
+	return known.write(e.dir)
 }

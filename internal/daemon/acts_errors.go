@@ -6,6 +6,7 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/approval"
+	"warder/internal/credential"
 	"warder/internal/gate"
 	"warder/internal/policy"
 	"warder/internal/state"
@@ -54,11 +55,24 @@ func refusal(d policy.Decision) *api.Error {
 	return e
 }
 
+// inputError is an error of package credential as a caller is told it.
+func inputError(err error) error {
+	var bad *credential.InvalidError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	e := api.Errorf(api.Usage, "%s", bad.Text)
+	if bad.Hint != "" {
+		e = e.WithHint(bad.Hint)
+	}
+	return e
+}
+
 // vaultError is an error of the vault as a caller is told it. Those texts of the vault that name what the caller did not name
 // itself are for persons only. They are no causes either: the daemon's log is a file that agents may read.
 func vaultError(r *request, err error) error {
 	var known *api.Error
-	if err == nil || errors.As(err, &known) {
+	if err = inputError(err); err == nil || errors.As(err, &known) {
 		return err
 	}
 	if e := typedError(r, err); e != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"warder/internal/credential"
 	"warder/internal/policy"
 )
 
@@ -71,6 +72,18 @@ func (l faults) explain(d policy.Decision) error {
 	}
 	return e
 }
+
+// codeFor says what programs take from a variable of that name, for who asks; nothing if it is an ordinary one. An agent gets no
+// spelling.
+func codeFor(l *lookup, name string) credential.Takes {
+	if l.isPerson() {
+		return credential.TakenFrom(name)
+	}
+	return credential.TakenFromAny(name)
+}
+
+// unsafeFor says whether a name is one that steers programs, for who asks.
+func unsafeFor(l *lookup, name string) bool { return codeFor(l, name) != "" }
 
 // list writes names with their lines, and returns how many found no room.
 func list(text *strings.Builder, all []fault) (left int) {

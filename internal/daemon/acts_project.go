@@ -54,6 +54,25 @@ func stagesOf(r *request, p found) []found {
 	return list
 }
 
+// stageOf is the stage that is meant: the project's only one if none is named.
+func stageOf(r *request, p found, name string) (found, error) {
+	if name != "" {
+		return r.findStage(p, name)
+	}
+	all := stagesOf(r, p)
+	if len(all) == 1 {
+		return r.findStage(p, all[0].Name)
+	}
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
+	}
+	if len(names) == 0 {
+		return found{}, r.missing("stage", p.Name)
+	}
+	return found{}, api.Errorf(api.Usage, "project %q has several stages", p.Name).WithHint("say which with --stage: " + strings.Join(names, ", "))
+}
+
 // planProjectShow shows a project without values.
 func planProjectShow(r *request) (*act, error) {
 	var in api.ProjectShowIn

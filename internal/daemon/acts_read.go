@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/credential"
 	"warder/internal/gate"
 	"warder/internal/policy"
 	"warder/internal/secret"
@@ -39,7 +40,7 @@ func lendOne(r *request, a addressed, p *gate.Permit) (*api.Reply, error) {
 		return nil, err
 	}
 	defer it.Destroy()
-	field, err := wantedField(r, a.found, it, a.path)
+	field, err := credential.Wanted(finder{r}, finder{r}.source(a.found), it, a.path)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func lendOne(r *request, a addressed, p *gate.Permit) (*api.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.acts.holding.lend(r.call, p, []secret.Value{value}); err != nil {
+	if err := (clientStarter{r}).Start(p, []secret.Value{value}); err != nil {
 		value.Destroy()
 		return nil, err
 	}

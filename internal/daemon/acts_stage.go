@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"warder/internal/api"
+	"warder/internal/credential"
 	"warder/internal/policy"
 	"warder/internal/vault"
 )
@@ -51,7 +52,7 @@ func (w *stageWrite) plan() error {
 			return usage("variable %q is to be set twice", f.Name)
 		}
 		set[f.Name] = true
-		if !isVariable(f.Name) {
+		if !credential.IsName(f.Name) {
 			return usage("%q is no name of a variable: want letters, digits, _ . and -", f.Name)
 		}
 		w.judge(f, known.named(f.Name))
@@ -87,7 +88,7 @@ func (w *stageWrite) judge(f *vault.Field, there []variableNow) {
 	if kind := codeFor(&w.r.lookup, f.Name); kind != "" {
 		w.lacks(policy.ToSetCodeName, f.Name)
 		if w.r.isPerson() {
-			w.warn(f.Name, fmt.Sprintf("%s: every command that gets this stage is steered by it", says(f.Name, kind)))
+			w.warn(f.Name, fmt.Sprintf("%s: every command that gets this stage is steered by it", kind.From(f.Name)))
 		}
 	}
 	if f.Ref == "" {

@@ -1,4 +1,4 @@
-package daemon
+package credential
 
 import (
 	"fmt"
@@ -9,26 +9,26 @@ import (
 	"warder/internal/vault"
 )
 
-// takes says what programs take from a variable.
-type takes string
+// Takes says what programs take from a variable.
+type Takes string
 
 const (
-	takesLibrary  takes = "code that is loaded into every program"
-	takesShell    takes = "code that shells run"
-	takesProgram  takes = "the name of a program to run"
-	takesLanguage takes = "code or options for an interpreter or compiler"
-	takesSource   takes = "the place where packages or plug-ins come from"
-	takesSettings takes = "the place of settings that can name programs to run"
-	takesTrust    takes = "whom to trust, or where the keys of connections go"
-	takesRoute    takes = "through whom to speak"
-	takesOwn      takes = "settings of warder itself"
+	takesLibrary  Takes = "code that is loaded into every program"
+	takesShell    Takes = "code that shells run"
+	takesProgram  Takes = "the name of a program to run"
+	takesLanguage Takes = "code or options for an interpreter or compiler"
+	takesSource   Takes = "the place where packages or plug-ins come from"
+	takesSettings Takes = "the place of settings that can name programs to run"
+	takesTrust    Takes = "whom to trust, or where the keys of connections go"
+	takesRoute    Takes = "through whom to speak"
+	takesOwn      Takes = "settings of warder itself"
 )
 
 // codeName is a variable that programs take code or trust from, or the place to look for either. A star in one
 // stands for any text.
 type codeName struct {
 	name string
-	from takes
+	from Takes
 }
 
 // codeNames are those that are known. What takes code in ways of its own (an endpoint's address) no list knows: limit L34.
@@ -418,17 +418,14 @@ var codeNames = [...]codeName{
 // proxySuffix ends the names of variables that say through whom to speak. They are read in either case.
 const proxySuffix = "_PROXY"
 
-// codeFor says what programs take from a variable of that name, for who asks; nothing if it is an ordinary one. An agent gets no
-// spelling: on some systems programs read all of them as the same variable, and what becomes a variable of an item's or a field's
-// name one day is in capitals, with "_" for whatever a variable can't have in its name.
-func codeFor(l *lookup, name string) takes {
-	if l.isPerson() {
-		return codeOf(name)
-	}
-	for _, spelled := range [...]string{asVariable(name), asVariable(vault.PlainLetters(name))} {
+// TakenFromAny says what programs take from a variable of that name in any spelling. On some systems programs read all of them as the
+// same variable, and what becomes a variable of an item's or a field's name one day is in capitals, with "_" for whatever a variable
+// can't have in its name.
+func TakenFromAny(name string) Takes {
+	for _, spelled := range [...]string{AsVariable(name), AsVariable(vault.PlainLetters(name))} {
 		words := strings.FieldsFunc(spelled, func(c rune) bool { return c == '_' })
 		for _, n := range [...]string{spelled, strings.Join(words, "_")} {
-			if kind := codeOf(n); kind != "" {
+			if kind := TakenFrom(n); kind != "" {
 				return kind
 			}
 		}
@@ -436,12 +433,9 @@ func codeFor(l *lookup, name string) takes {
 	return ""
 }
 
-// unsafeFor says whether a name is one that steers programs, for who asks.
-func unsafeFor(l *lookup, name string) bool { return codeFor(l, name) != "" }
-
-// asVariable is a name as a variable's: capitals, digits and "_". Letters that have an ASCII one as another case of them, such as the
+// AsVariable is a name as a variable's: capitals, digits and "_". Letters that have an ASCII one as another case of them, such as the
 // long s, the Kelvin sign and both Turkish i, count as that.
-func asVariable(name string) string {
+func AsVariable(name string) string {
 	return strings.Map(func(c rune) rune {
 		switch c = asASCII(c); {
 		case 'a' <= c && c <= 'z':
@@ -469,8 +463,8 @@ func asASCII(c rune) rune {
 	return c
 }
 
-// codeOf says what programs take from a variable of exactly that name.
-func codeOf(name string) takes {
+// TakenFrom says what programs take from a variable of exactly that name.
+func TakenFrom(name string) Takes {
 	if strings.HasSuffix(strings.ToUpper(name), proxySuffix) {
 		return takesRoute
 	}
@@ -484,14 +478,14 @@ func codeOf(name string) takes {
 	return ""
 }
 
-// says is a sentence about a variable.
-func says(name string, from takes) string { return fmt.Sprintf("programs take %s from %s", from, name) }
+// From is a sentence about a variable.
+func (t Takes) From(name string) string { return fmt.Sprintf("programs take %s from %s", t, name) }
 
 // maxVariable is the longest name of a variable: as of every field, and of every key of an env file.
 const maxVariable = 128
 
-// isVariable says whether a name can stand in an env file: letters, digits, "_", "." and "-", beginning with none of the last two.
-func isVariable(name string) bool {
+// IsName says whether a name can stand in an env file: letters, digits, "_", "." and "-", beginning with none of the last two.
+func IsName(name string) bool {
 	if name == "" || len(name) > maxVariable || name[0] == '.' || name[0] == '-' {
 		return false
 	}
@@ -503,4 +497,18 @@ func isVariable(name string) bool {
 		}
 	}
 	return true
+}
+
+// IsVariable says whether programs can have a variable of that name: letters, digits and "_", not beginning with a digit.
+func IsVariable(name string) bool {
+	return IsName(name) && !strings.ContainsAny(name, ".-") && (name[0] < '0' || name[0] > '9')
+}
+
+// LikelyVariable is what an item's value is likely to be called: github-token is GITHUB_TOKEN.
+func LikelyVariable(item string) string {
+	name := AsVariable(item)
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
 }
