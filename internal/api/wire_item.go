@@ -23,6 +23,7 @@ type ItemAdd struct {
 	Commands []Command `json:"commands,omitempty"`
 	Tags     []string  `json:"tags,omitempty"`
 	Level    string    `json:"level,omitempty"` // empty is unset
+	NeverEnv bool      `json:"never_env,omitempty"`
 }
 
 // Command is a program that agents may run with an item: as it was written, and the absolute path that it means.
@@ -53,6 +54,7 @@ type ItemEdit struct {
 	Commands *[]Command `json:"commands,omitempty"`
 	Tags     *[]string  `json:"tags,omitempty"`
 	Level    *string    `json:"level,omitempty"`
+	NeverEnv *bool      `json:"never_env,omitempty"` // no program gets a value of it in a variable
 }
 
 // Changed says how to take a change back, and what to know about it.
@@ -87,6 +89,7 @@ type ItemShown struct {
 	By       string      `json:"by"` // "person", "agent" or "import"
 	Client   string      `json:"client"`
 	Commands []Command   `json:"commands"`
+	NeverEnv bool        `json:"never_env"`
 	Fields   []ItemField `json:"fields"`
 	Field    string      `json:"field,omitempty"` // the one field that was asked for, if one was: it alone is in Fields
 }

@@ -15,7 +15,7 @@ import (
 type itemAdd struct {
 	kind, field, level, vault  string
 	set, hosts, commands, tags []string
-	asJSON                     bool
+	neverEnv, asJSON           bool
 }
 
 // newItemAdd builds "warder item add".
@@ -44,6 +44,7 @@ stores, and an agent can use what it stores itself.`,
 	f.StringArrayVar(&o.commands, "command", nil, "a program that agents may run with it; repeat for more")
 	f.StringArrayVar(&o.tags, "tag", nil, "a tag; repeat for more")
 	f.StringVar(&o.level, "level", "", "what agents may do: none, ask, use or read")
+	f.BoolVar(&o.neverEnv, "never-env", false, "give the value to no program in a variable, only as a file or standard input")
 	f.StringVar(&o.vault, "vault", "", "the vault (default personal)")
 	jsonFlag(cmd, &o.asJSON)
 	completeWords(cmd, "type", typeNames())
@@ -52,7 +53,7 @@ stores, and an agent can use what it stores itself.`,
 }
 
 func (o *itemAdd) run(ctx context.Context, env *Env, name string) error {
-	in := api.ItemAdd{Vault: o.vault, Name: name, Type: o.kind, Hosts: given(o.hosts), Tags: given(o.tags), Level: o.level}
+	in := api.ItemAdd{Vault: o.vault, Name: name, Type: o.kind, Hosts: given(o.hosts), Tags: given(o.tags), Level: o.level, NeverEnv: o.neverEnv}
 	if o.kind == "" {
 		return usageError("--type is missing").WithHint("say what it is, such as --type api-token; see 'warder item add --help'")
 	}

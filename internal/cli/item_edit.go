@@ -17,7 +17,7 @@ import (
 type itemEdit struct {
 	vault, rename, field, level       string
 	set, unset, hosts, commands, tags []string
-	asJSON                            bool
+	neverEnv, asJSON                  bool
 }
 
 // changedItem is what a change of an item prints for a program.
@@ -56,6 +56,7 @@ host or command, a secret field that becomes readable) needs your password.`,
 	f.StringArrayVar(&o.hosts, "host", nil, "the hosts that values may be sent to, in place of those there are")
 	f.StringArrayVar(&o.commands, "command", nil, "the programs that agents may run with it, in place of those there are")
 	f.StringArrayVar(&o.tags, "tag", nil, "the tags, in place of those there are")
+	f.BoolVar(&o.neverEnv, "never-env", false, "give its values to no program in a variable; with =false take that back")
 	f.StringVar(&o.level, "level", "", "what agents may do: unset, none, ask, use or read")
 	f.StringVar(&o.vault, "vault", "", vaultUsage)
 	jsonFlag(cmd, &o.asJSON)
@@ -95,7 +96,7 @@ func (o *itemEdit) run(ctx context.Context, env *Env, cmd *cobra.Command, name s
 
 // changes are the flags that change something.
 func (o *itemEdit) changes() []string {
-	return []string{"field", "level", "set", "unset", "host", "command", "tag", "rename"}
+	return []string{"field", "level", "set", "unset", "host", "command", "tag", "rename", "never-env"}
 }
 
 // itemChange says how the change of an item is told.
@@ -141,6 +142,9 @@ func (o *itemEdit) input(env *Env, cmd *cobra.Command, name string) (*api.ItemEd
 			return nil, err
 		}
 		in.Commands = &commands
+	}
+	if changed("never-env") {
+		in.NeverEnv = &o.neverEnv
 	}
 	if changed("level") {
 		if err := checkLevel(o.level); err != nil || o.level == "" {

@@ -91,6 +91,9 @@ func printItem(env *Env, item *api.ItemShown, values []secret.Value) error {
 		programs = append(programs, c.Name+" = "+c.Path)
 	}
 	addList(&rows, "commands", programs)
+	if item.NeverEnv {
+		rows.add("delivery", "never in a variable: --file or --stdin")
+	}
 	for _, f := range item.Fields {
 		rows.add(fieldName(f), fieldText(f), f.Ref)
 	}

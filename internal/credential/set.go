@@ -209,8 +209,22 @@ func (s *Set) fromItem() error {
 		}
 		ref := vault.Address{Vault: from.Vault.Name(), Item: from.Name, Section: field.Section, Field: field.Name}.Reference()
 		s.places = append(s.places, strings.TrimPrefix(ref, vault.RefScheme))
+		if err := mayReach(from, inject.Var, inject.As); err != nil {
+			return err
+		}
 		if err := s.add(inject.Var, inject.As, field); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// mayReach refuses to put a value into a variable where its item says never to: what a program starts inherits its environment.
+func mayReach(from Source, name string, as Delivery) error {
+	if as == ByEnv && from.NeverEnv {
+		return &InvalidError{
+			Text: fmt.Sprintf("%s is given to no program in a variable", from.Shown),
+			Hint: fmt.Sprintf("give it as a file: --file %s; or as its standard input: --stdin", name),
 		}
 	}
 	return nil
@@ -302,6 +316,9 @@ func (s *Set) addFrom(name string, as Delivery, from Source, path string) error 
 	}
 	field, err := Wanted(s.find, from, it, path)
 	if err != nil {
+		return err
+	}
+	if err := mayReach(from, name, as); err != nil {
 		return err
 	}
 	s.needs = append(s.needs, needFor(from.Level))

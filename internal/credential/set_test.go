@@ -225,6 +225,7 @@ func TestResolve(t *testing.T) {
 func TestInvalid(t *testing.T) {
 	d := newDesk(t)
 	d.add("gh", "value-of-gh")
+	d.add("hidden", "value-of-hidden", func(it *vault.Item) { it.NeverEnv = true })
 	var bad *credential.InvalidError
 	for name, in := range map[string]credential.Request{
 		"nothing":          {},
@@ -238,6 +239,8 @@ func TestInvalid(t *testing.T) {
 		"no such way":      {Item: "gh", Inject: []credential.Injection{{Var: "A", As: "telepathy"}}},
 		"a lonely stage":   {Item: "gh", Stage: "dev", Inject: byEnv("T", "")},
 		"stdin of a stage": {Project: "gh", Inject: []credential.Injection{{As: credential.ByStdin}}},
+		"never in one":     {Item: "hidden", Inject: byEnv("T", "")},
+		"nor by reference": {File: "/f", Refs: []credential.Ref{{Var: "T", Ref: "warder://personal/hidden/password"}}},
 		"in a file":        {File: "/f", Refs: []credential.Ref{{Var: "a.b", Ref: "warder://personal/gh/user"}}},
 	} {
 		if set, err := d.resolve(in); set != nil || !errors.As(err, &bad) {

@@ -64,7 +64,7 @@ func (e *itemEdit) prepare() error {
 	if e.r.mine(&e.before) {
 		e.needs = []policy.Need{policy.ToChangeOwn}
 	}
-	for _, step := range [...]func() error{e.rename, e.fields, e.hosts, e.commands, e.tags, e.level} {
+	for _, step := range [...]func() error{e.rename, e.fields, e.hosts, e.commands, e.tags, e.level, e.delivery} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -240,6 +240,22 @@ func (e *itemEdit) level() error {
 	now := e.r.levels(e.found.vault)
 	if !e.r.mine(&e.before) && now.raises(now.with(e.it.Meta)) {
 		e.needs = append(e.needs, policy.ToRaise) // of its own an agent may say what it could have said when it made it
+	}
+	return nil
+}
+
+// delivery says whether programs may get a value in a variable, which whatever they start inherits.
+func (e *itemEdit) delivery() error {
+	if e.in.NeverEnv == nil || *e.in.NeverEnv == e.it.NeverEnv {
+		return nil
+	}
+	if e.it.NeverEnv = *e.in.NeverEnv; e.it.NeverEnv {
+		e.say("give it to no program in a variable")
+		return nil
+	}
+	e.say("let programs get it in a variable")
+	if !e.r.mine(&e.before) {
+		e.needs = append(e.needs, policy.ToRaise)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type (
 		Tags     []string      `json:"tags"`
 		Hosts    []string      `json:"hosts"`
 		Commands []api.Command `json:"commands"`
+		NeverEnv bool          `json:"never_env"`
 	}
 	jsonStage struct {
 		Vault   string `json:"vault"`
@@ -49,7 +50,7 @@ func (w *jsonWriter) export(e *export) {
 	for i, x := range e.items {
 		item := jsonItem{
 			Vault: x.in.vault.Name(), Name: x.in.Name, Type: string(x.in.Type), Level: x.in.Level.String(), Tags: full(x.in.Tags),
-			Hosts: []string{}, Commands: []api.Command{},
+			Hosts: []string{}, Commands: []api.Command{}, NeverEnv: x.in.NeverEnv,
 		}
 		for _, h := range x.in.Hosts {
 			item.Hosts = append(item.Hosts, h.Host)

@@ -97,7 +97,7 @@ func wantFree(r *request, v *vault.Vault, name string) error {
 
 // newItem makes an item of an input, without its values.
 func newItem(r *request, in *api.ItemAdd) (*vault.Item, error) {
-	it := &vault.Item{Meta: vault.Meta{Kind: vault.KindItem, Name: in.Name, Type: vault.Type(in.Type), Origin: r.origin()}}
+	it := &vault.Item{Meta: vault.Meta{Kind: vault.KindItem, Name: in.Name, Type: vault.Type(in.Type), NeverEnv: in.NeverEnv, Origin: r.origin()}}
 	if in.Type == "" {
 		it.Type = vault.TypeOther
 	}

@@ -31,3 +31,33 @@ func TestLeaseEnds(t *testing.T) {
 		t.Errorf("recorded %+v", last)
 	}
 }
+
+// TestNeverEnv: a value that no variable may hold reaches a program in other ways, and only a person's presence takes that back.
+func TestNeverEnv(t *testing.T) {
+	s := newScene(t)
+	s.ok(s.do(person(), api.OpItemAdd, api.ItemAdd{
+		Name: "gh", Type: "api-token", Level: "use", NeverEnv: true, Fields: []api.FieldIn{{Name: "token", Concealed: true}},
+	}, token), nil)
+	run := func(as string) result {
+		return s.do(agent(), api.OpRun, api.RunBegin{
+			Item: "gh", Program: "/bin/true", Argv: []string{"true"}, Inject: []api.RunInject{{Var: "V", As: as}},
+		})
+	}
+	s.refused(run(api.ByEnv), api.Usage)
+	s.ok(run(api.ByFile), nil)
+	s.ok(run(api.ByStdin), nil)
+	var shown api.ItemShown
+	s.ok(s.do(agent(), api.OpItemShow, api.ItemShow{Name: "gh"}), &shown)
+	if !shown.NeverEnv {
+		t.Error("it does not show")
+	}
+	off := false
+	s.refused(s.do(agent(), api.OpItemEdit, api.ItemEdit{Name: "gh", NeverEnv: &off}), api.Denied)
+	s.refused(s.do(person(), api.OpItemEdit, api.ItemEdit{Name: "gh", NeverEnv: &off}), api.NeedsApproval)
+	s.ok(s.do(person(), api.OpItemEdit, api.ItemEdit{Act: api.Act{Presence: true}, Name: "gh", NeverEnv: &off}, masterPassword), nil)
+	s.ok(run(api.ByEnv), nil)
+	on, done := true, api.Changed{}
+	s.ok(s.do(person(), api.OpItemEdit, api.ItemEdit{Name: "gh", NeverEnv: &on}), &done)
+	s.refused(run(api.ByEnv), api.Usage)
+	s.refused(s.do(person(), api.OpItemUndo, api.ItemUndo{Tag: done.Undo}), api.NeedsApproval)
+}

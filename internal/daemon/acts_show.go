@@ -156,7 +156,7 @@ func pathOf(f *vault.Field) string {
 func (s *shown) run() (*api.Reply, error) {
 	out := api.ItemShown{
 		ItemRow: itemRow(s.r, s.found), Created: stamp(s.found.Created), Modified: stamp(s.found.Modified),
-		By: string(s.found.Origin.By), Client: s.found.Origin.Client, Commands: []api.Command{}, Fields: []api.ItemField{},
+		By: string(s.found.Origin.By), Client: s.found.Origin.Client, Commands: []api.Command{}, NeverEnv: s.found.NeverEnv, Fields: []api.ItemField{},
 	}
 	out.State = string(s.it.State)
 	for _, c := range s.found.Commands {

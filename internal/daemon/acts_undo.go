@@ -167,6 +167,9 @@ func (u *undo) widens(v *vault.Vault, m, earlier *vault.Meta) error {
 	if addsCommand(m.Commands, earlier.Commands) {
 		u.needs = append(u.needs, policy.ToAddCommand)
 	}
+	if m.NeverEnv && !earlier.NeverEnv {
+		u.needs = append(u.needs, policy.ToRaise)
+	}
 	bared, err := bares(v, m, earlier)
 	if bared {
 		u.needs = append(u.needs, policy.ToUnconceal)

@@ -37,6 +37,9 @@ func (u *undo) asAgent(m, earlier *vault.Meta, now *levels) {
 	if addsCommand(m.Commands, earlier.Commands) {
 		u.needs = append(u.needs, policy.ToAddCommand)
 	}
+	if m.NeverEnv && !earlier.NeverEnv {
+		u.needs = append(u.needs, policy.ToRaise)
+	}
 	for _, id := range earlier.Links {
 		if item := now.metas[id]; !slices.Contains(m.Links, id) && !u.r.mine(&item) {
 			u.needs = append(u.needs, policy.ToLink)
