@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 )
 
 const (
@@ -16,12 +17,21 @@ const (
 	lineOverhead = len(lineStart) + 16 + lineTail + 1
 )
 
-// pending is a record on its way into the log.
+// pending are records on their way into the log: all of them, or none.
 type pending struct {
-	body []byte
-	wake chan bool // true: commit what waits; false: seq and err are there
-	seq  uint64
-	err  error
+	bodies [][]byte
+	wake   chan bool // true: commit what waits; false: seq and err are there
+	seq    uint64    // of the last
+	err    error
+}
+
+// size is more than the lines of the records take.
+func (p *pending) size() int {
+	n := 0
+	for _, body := range p.bodies {
+		n += len(body) + lineOverhead
+	}
+	return n
 }
 
 // Append records an event and returns its number once the record and the key
@@ -33,22 +43,24 @@ type pending struct {
 // ctx is looked at before the record is queued; a commit under way is waited
 // for, since only its end says whether the record is there.
 func (l *Log) Append(ctx context.Context, r Record) (seq uint64, err error) {
-	if err := ctx.Err(); err != nil {
+	return l.AppendAll(ctx, r)
+}
+
+// AppendAll is Append for events of which none is of use without the others, such as an intent and the decision on it: they
+// share one commit, in their order, and are durable together or not at all. The number is that of the last.
+func (l *Log) AppendAll(ctx context.Context, events ...Record) (last uint64, err error) {
+	if err := ctx.Err(); err != nil || len(events) == 0 {
 		return 0, err
 	}
-	if isOwn(r.Event) {
-		return 0, fmt.Errorf("recording %.80q: %w", r.Event, errEvent)
+	p, err := prepare(events, l.opt.Now())
+	if err != nil {
+		return 0, err
 	}
-	if err := clean(&r, l.opt.Now()); err != nil {
-		return 0, fmt.Errorf("recording %.80q: %w", r.Event, err)
-	}
-	p := &pending{body: appendBody(make([]byte, 0, 512), &r), wake: make(chan bool, 1)}
-	l.enqueue(p)
-	if lead := <-p.wake; lead {
-		l.lead()
-	}
-	if p.err != nil {
-		return 0, fmt.Errorf("recording %s: %w", r.Event, p.err)
+	l.mu.Lock()
+	enqueue(l, p)
+	l.mu.Unlock()
+	if err := settle(l, p); err != nil {
+		return 0, fmt.Errorf("recording %s: %w", events[len(events)-1].Event, err)
 	}
 	return p.seq, nil
 }
@@ -63,9 +75,48 @@ func (l *Log) Note(ctx context.Context, r Record) {
 	}
 }
 
-func (l *Log) enqueue(p *pending) {
+// Later is Note for somebody who need not wait. The record has its place before every one that is appended after Later has
+// returned, so that who has one of those durable has this one too, and Close waits for it.
+func (l *Log) Later(r Record) {
+	p, err := prepare([]Record{r}, l.opt.Now())
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil || l.closed {
+		l.status.Lost++
+		return
+	}
+	enqueue(l, p)
+	l.later++
+	go func() {
+		err := settle(l, p)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if err != nil {
+			l.status.Lost++
+		}
+		if l.later--; l.later == 0 {
+			l.noneLater.Broadcast()
+		}
+	}()
+}
+
+// prepare makes the lines' bodies.
+func prepare(events []Record, now time.Time) (*pending, error) {
+	p := &pending{wake: make(chan bool, 1)}
+	for _, r := range events {
+		if isOwn(r.Event) {
+			return nil, fmt.Errorf("recording %.80q: %w", r.Event, errEvent)
+		}
+		if err := clean(&r, now); err != nil {
+			return nil, fmt.Errorf("recording %.80q: %w", r.Event, err)
+		}
+		p.bodies = append(p.bodies, appendBody(make([]byte, 0, 512), &r))
+	}
+	return p, nil
+}
+
+// enqueue puts records in their place. The caller holds l.mu, and settles them.
+func enqueue(l *Log, p *pending) {
 	l.queue = append(l.queue, p)
 	if !l.leading {
 		l.leading = true
@@ -73,9 +124,17 @@ func (l *Log) enqueue(p *pending) {
 	}
 }
 
+// settle waits until records are in the log, and commits what waits if nobody else does.
+func settle(l *Log, p *pending) error {
+	if <-p.wake {
+		lead(l)
+	}
+	return p.err
+}
+
 // lead commits what waits, the leader's own record first, and passes the lead
 // on to whoever has come since.
-func (l *Log) lead() {
+func lead(l *Log) {
 	// Those whom the last commit has just released are about to come again;
 	// they share this one if they may run now.
 	runtime.Gosched()
@@ -110,8 +169,10 @@ func (l *Log) lead() {
 // split parts what one commit takes from the rest of a queue.
 func split(queue []*pending) (batch, rest []*pending) {
 	n, size := 0, 0
-	for n < len(queue) && n < batchRecords && (n == 0 || size < batchBytes) {
-		size += len(queue[n].body) + lineOverhead
+	records := 0
+	for n < len(queue) && records < batchRecords && (n == 0 || size < batchBytes) {
+		size += queue[n].size()
+		records += len(queue[n].bodies)
 		n++
 	}
 	return queue[:n:n], append([]*pending(nil), queue[n:]...)

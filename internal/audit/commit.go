@@ -160,7 +160,7 @@ func (w *writer) makeRoom(batch []*pending) {
 	}
 	size := t.size
 	for _, p := range batch {
-		size += int64(len(p.body) + lineOverhead)
+		size += int64(p.size())
 	}
 	if size <= w.opt.MaxSize && !w.untold {
 		return
@@ -259,10 +259,12 @@ func (w *writer) build(batch []*pending) (out lines, err error) {
 		}
 	}
 	for _, p := range batch {
-		if err != nil {
-			break
+		for _, body := range p.bodies {
+			if err != nil {
+				break
+			}
+			err = out.add(body)
 		}
-		err = out.add(p.body)
 		p.seq = out.at.Seq
 	}
 	if err != nil {

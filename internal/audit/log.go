@@ -59,6 +59,9 @@ type Log struct {
 	status  Status
 	changed chan struct{} // closed and replaced when there are more records, and at the end
 	closed  bool
+	later   int // records that nobody waits for and that are not in the log yet
+	// noneLater is told when there are none of them.
+	noneLater *sync.Cond
 }
 
 // Status is what is known of the log without reading it.
@@ -97,6 +100,7 @@ func Open(dir *state.Dir, opt Options) (*Log, error) {
 	}
 	opt = withDefaults(opt)
 	l := &Log{lock: lock, dir: dir, opt: opt, changed: make(chan struct{})}
+	l.noneLater = sync.NewCond(&l.mu)
 	l.w = writer{dir: dir, store: dirStore{dir}, opt: opt}
 	if opt.wrap != nil {
 		l.w.store = opt.wrap(l.w.store)
@@ -181,9 +185,12 @@ func (l *Log) Verify(ctx context.Context, opt VerifyOptions) (Report, error) {
 	return report, err
 }
 
-// Close ends the log. What waits to be recorded fails with ErrClosed.
+// Close ends the log. What waits to be recorded fails with ErrClosed, but what came by Later.
 func (l *Log) Close() error {
 	l.mu.Lock()
+	for l.later > 0 {
+		l.noneLater.Wait()
+	}
 	if l.closed {
 		l.mu.Unlock()
 		return nil
