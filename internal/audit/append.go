@@ -100,6 +100,15 @@ func (l *Log) Later(r Record) {
 	}()
 }
 
+// Settle waits until what Later took is in the log, or lost.
+func Settle(l *Log) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.later > 0 {
+		l.noneLater.Wait()
+	}
+}
+
 // prepare makes the lines' bodies.
 func prepare(events []Record, now time.Time) (*pending, error) {
 	p := &pending{wake: make(chan bool, 1)}

@@ -21,6 +21,7 @@ func planAuditTail(r *request) (*act, error) {
 	if in.N < 0 {
 		return nil, usage("the number of records can't be negative")
 	}
+	audit.Settle(r.acts.log)    // how a run has just ended may be on its way
 	end, _ := r.acts.log.Head() // before this act's own records
 	after := end - min(end, uint64(in.N))
 	return &act{
@@ -48,6 +49,7 @@ func planAuditShow(r *request) (*act, error) {
 	if in.ID == "" {
 		return nil, usage("the id of an intent or the number of a record is missing")
 	}
+	audit.Settle(r.acts.log)
 	end, _ := r.acts.log.Head()
 	number, err := strconv.ParseUint(in.ID, 10, 64)
 	after := uint64(0)

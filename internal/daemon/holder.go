@@ -120,7 +120,7 @@ func mayHave(c *client, lease *gate.Lease) error {
 }
 
 // end ends a lease with what its holder tells.
-func (h holding) end(ctx context.Context, call *api.Call) (*api.Reply, error) {
+func (h holding) end(_ context.Context, call *api.Call) (*api.Reply, error) {
 	var in api.RunEnd
 	if err := call.Decode(&in); err != nil {
 		return nil, err
@@ -131,11 +131,11 @@ func (h holding) end(ctx context.Context, call *api.Call) (*api.Reply, error) {
 	}
 	switch {
 	case in.Failed != "":
-		lease.Failed(ctx, failureOf(in.Failed))
+		lease.Failed(failureOf(in.Failed))
 	case in.Signal != 0:
-		lease.Completed(ctx, "signal "+strconv.Itoa(in.Signal))
+		lease.Completed("signal "+strconv.Itoa(in.Signal))
 	default:
-		lease.Completed(ctx, "exit "+strconv.Itoa(in.Code))
+		lease.Completed("exit "+strconv.Itoa(in.Code))
 	}
 	return nil, nil
 }

@@ -8,16 +8,14 @@ import "context"
 // *RecordError; the cause of ctx.
 func (g *Gate) Begin(ctx context.Context, in *Intent, tool Tool) (*Lease, error) {
 	act, err := tool(ctx)
-	if lost := g.record(ctx, in.created()); lost != nil {
-		err = lost // and nothing is known of what the tool found
-	}
 	if err != nil {
-		g.note(ctx, in.ended(eventInvalid, g.cfg.Word(err)))
-		close(act)
+		if lost := g.record(ctx, in.created(), in.ended(eventInvalid, g.cfg.Word(err))); lost != nil {
+			err = lost // and nothing is known of what the tool found
+		}
 		return nil, err
 	}
 	d, refused := g.decide(in, act)
-	if err := g.record(ctx, in.decided(d)); err != nil {
+	if err := g.record(ctx, in.created(), in.decided(d)); err != nil { // one without the other is of no use
 		refused = err
 	}
 	if refused != nil {

@@ -103,6 +103,7 @@ func (s *scene) events(id string) []string {
 
 func (s *scene) wants(id string, want ...string) {
 	s.t.Helper()
+	audit.Settle(s.log)
 	if got := s.events(id); !slices.Equal(got, want) {
 		s.t.Errorf("recorded %q, want %q", got, want)
 	}
@@ -349,8 +350,8 @@ func TestLease(t *testing.T) {
 	if _, err := lease.Take(); !errors.Is(err, gate.ErrTaken) {
 		t.Errorf("twice: %v", err)
 	}
-	lease.Completed(t.Context(), "exit 3")
-	lease.Failed(t.Context(), "internal") // it has ended
+	lease.Completed("exit 3")
+	lease.Failed("internal") // it has ended
 	<-p.closed
 	s.wants(id, created, allowed, "tool_execution.completed exit 3 client")
 	if _, err := s.gate.Held(id, holder); err == nil || s.gate.Holds(77) {
@@ -406,7 +407,7 @@ func TestTakeOver(t *testing.T) {
 	if _, err := lease.Take(); !errors.Is(err, gate.ErrTaken) || lease.Trusted() {
 		t.Errorf("values: %v, trusted %v", err, lease.Trusted())
 	}
-	lease.Completed(t.Context(), "signal 15")
+	lease.Completed("signal 15")
 	<-p.closed
 	s.wants(id, created, allowed, "tool_execution.completed signal 15 client")
 	for rec, err := range audit.Records(s.logs, 0) {

@@ -105,19 +105,19 @@ func (l *Lease) Take() ([]secret.Value, error) {
 	return values, nil
 }
 
-// Completed ends the lease with the outcome that its holder tells.
-func (l *Lease) Completed(ctx context.Context, outcome string) { l.end(ctx, eventCompleted, outcome) }
+// Completed ends the lease with the outcome that its holder tells. It is recorded, and not waited for: the holder has ended by then.
+func (l *Lease) Completed(outcome string) { l.end(eventCompleted, outcome) }
 
 // Failed ends the lease of an act that its holder could not do.
-func (l *Lease) Failed(ctx context.Context, why string) { l.end(ctx, eventFailed, why) }
+func (l *Lease) Failed(why string) { l.end(eventFailed, why) }
 
-func (l *Lease) end(ctx context.Context, event, outcome string) {
+func (l *Lease) end(event, outcome string) {
 	if !l.close() {
 		return
 	}
 	r := l.intent.ended(event, outcome)
 	r.ReportedBy = byClient
-	l.gate.note(ctx, r)
+	l.gate.cfg.Log.Later(r)
 }
 
 // abandon ends the lease of a process that died.

@@ -75,12 +75,13 @@ func PrincipalOf(id caller.Identity) *audit.Principal {
 	return p
 }
 
-// record appends an event, durably. What it stands for may not be done if that fails.
-func (g *Gate) record(ctx context.Context, r audit.Record) error {
-	if _, err := g.cfg.Log.Append(ctx, r); err != nil {
+// record appends events, durably and in one commit. What they stand for may not be done if that fails.
+func (g *Gate) record(ctx context.Context, events ...audit.Record) error {
+	if _, err := g.cfg.Log.AppendAll(ctx, events...); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
+		g.note(ctx, events[0]) // which counts what is missing from the log
 		return &RecordError{err}
 	}
 	return nil
