@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -159,12 +160,14 @@ type runOfProgram struct {
 	env    *Env
 	in     *api.RunBegin
 	plain  []string // NAME=value of an env file's variables without a reference
+	ahead  *proc.Ahead
 	permit api.RunPermit
 	values []secret.Value
 	hidden *mask.Set
 }
 
 func (r *runOfProgram) close() {
+	_ = r.ahead.Close() // of a program that did not run
 	frame.DestroyAll(r.values)
 	if r.hidden != nil {
 		r.hidden.Destroy()
@@ -172,6 +175,13 @@ func (r *runOfProgram) close() {
 }
 
 func (r *runOfProgram) run(ctx context.Context) error {
+	spec, err := r.spec()
+	if err != nil {
+		return err
+	}
+	if r.in.File == "" { // what such a file sets may steer the stage itself, and is confirmed first
+		r.ahead = proc.StartAhead(spec)
+	}
 	way, err := r.env.reach()
 	if err != nil {
 		return err
@@ -186,17 +196,24 @@ func (r *runOfProgram) run(ctx context.Context) error {
 	if r.values, err = take(ctx, way, api.RunLease{Lease: r.permit.Lease}, len(r.permit.Values)); err != nil {
 		return r.failed(ctx, way, err)
 	}
-	way.close() // a run may last for days
-	return r.execute(ctx, way)
+	return r.execute(ctx, way, spec)
 }
 
+// keepConnection is how long a run keeps its connection. One that ends sooner tells of it there; one that lasts, which may be for
+// days, connects once more.
+const keepConnection = 2 * time.Second
+
 // execute runs the program and tells the daemon how it ended.
-func (r *runOfProgram) execute(ctx context.Context, way *reach) error {
-	spec, err := r.spec()
-	if err != nil {
+func (r *runOfProgram) execute(ctx context.Context, way *reach, spec proc.Spec) error {
+	if err := r.inject(&spec); err != nil {
 		return r.failed(ctx, way, err)
 	}
+	conn := way.conn
+	kept := time.AfterFunc(keepConnection, func() { _ = conn.Close() })
 	ended, err := proc.Run(spec)
+	if !kept.Stop() {
+		way.close()
+	}
 	if err != nil {
 		return r.failed(ctx, way, err)
 	}
@@ -237,7 +254,7 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	return err
 }
 
-// spec is what is started.
+// spec is what is started, as far as it is known before it is decided.
 func (r *runOfProgram) spec() (proc.Spec, error) {
 	spec := proc.Spec{Path: r.in.Program, Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
 	spec.Env = append(spec.Env, r.plain...)
@@ -248,6 +265,12 @@ func (r *runOfProgram) spec() (proc.Spec, error) {
 		}
 		spec.Streams[i] = f
 	}
+	return spec, nil
+}
+
+// inject puts in what was decided: the values, and whether they are hidden.
+func (r *runOfProgram) inject(spec *proc.Spec) error {
+	spec.Ahead = r.ahead
 	r.hidden = mask.NewSet(mask.Options{})
 	ways := map[string]proc.Delivery{api.ByEnv: proc.ByEnv, api.ByFile: proc.ByFile, api.ByStdin: proc.ByStdin}
 	for i, v := range r.permit.Values {
@@ -256,13 +279,13 @@ func (r *runOfProgram) spec() (proc.Spec, error) {
 			Delivery: ways[v.As], Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error { return writeValue(w, value) },
 		})
 		if err := r.hide(v, value); err != nil {
-			return spec, err
+			return err
 		}
 	}
 	if r.permit.Mask {
 		spec.Mask = func(dst io.Writer) io.WriteCloser { return mask.NewWriter(dst, r.hidden) }
 	}
-	return spec, nil
+	return nil
 }
 
 func (r *runOfProgram) hide(v api.RunValue, value secret.Value) error {

@@ -6,14 +6,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 
 	"warder/internal/platform"
 )
 
 // Child is a program that was started.
 type Child struct {
-	pid   int // of the stage, which is the program's but under a pseudo terminal
+	stage *stage
 	pumps pumps
 	tty   *os.File // the controlling terminal, if the program is in this process's group
 	front *front   // of a program under a pseudo terminal, else nil
@@ -23,19 +22,17 @@ type Child struct {
 
 // Run starts a program, passes on what concerns it, and waits for it. The error is about starting it: a
 // *TooLargeError before anything was started, a *StartError where it can't be run; or about output that was withheld,
-// since it could not be masked or written. It locks the caller to its thread, since the kernel ends a program with the
-// thread that started it.
+// since it could not be masked or written.
 func Run(spec Spec) (Outcome, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := spec.check(); err != nil {
-		return Outcome{}, err
-	}
 	c := &Child{}
-	defer c.closeMade()
-	signals := notify(relayed()...)
-	defer signal.Stop(signals)
-	if err := c.start(&spec); err != nil {
+	defer c.close()
+	if err := spec.check(); err != nil {
+		return Outcome{}, errors.Join(err, spec.Ahead.Close())
+	}
+	signals, taken := takeSignals()
+	// Each signal takes a thread of the runtime a while: who has run the program does not wait for it.
+	defer func() { go signal.Stop(signals) }()
+	if err := c.start(&spec, taken); err != nil {
 		return Outcome{}, err
 	}
 	stop := c.relay(signals)
@@ -44,57 +41,28 @@ func Run(spec Spec) (Outcome, error) {
 	return outcome, errors.Join(err, c.pumps.drain())
 }
 
-func (c *Child) closeMade() {
+func (c *Child) close() {
+	if c.stage != nil {
+		c.stage.letGo()
+	}
 	for _, f := range c.made {
 		_ = f.Close()
 	}
 	c.made = nil
 }
 
-// start starts the stage, gives it the values, and waits until it has become the program.
-func (c *Child) start(spec *Spec) error {
-	values, giveValues, err := c.pipe()
+// start starts the stage, gives it the values, and waits until it has become the program. Nothing is given before
+// signals are taken: what one of them would have told the program must not be lost.
+func (c *Child) start(spec *Spec, taken <-chan struct{}) error {
+	out, err := c.begin(spec, taken)
 	if err != nil {
 		return err
 	}
-	reported, report, err := c.pipe()
-	if err != nil {
-		return err
-	}
-	streams, err := c.streams(spec)
-	if err != nil {
-		return err
-	}
-	options := platform.ChildOptions{Env: spec.Env, Place: c.place}
-	options.Files = append(options.Files, streams[0], streams[1], streams[2], values, report)
-	part := partProgram
-	if c.front != nil {
-		part = partMonitor
-		options.Files = append(options.Files, c.front.theirs)
-		options.Terminal = c.front.inner
-	}
-	argv := append([]string{"warder", StageCommand, part, spec.Path}, spec.Argv...)
-	self, err := platform.OwnProgramPath()
-	if err != nil {
-		return err
-	}
-	if c.pid, err = platform.StartChild(self, argv, options); err != nil {
-		return err
-	}
-	_ = values.Close()
-	_ = report.Close()
-	if c.front != nil {
-		c.front.started()
-	}
-	for i, f := range streams {
-		if i > 0 && f != spec.Streams[i] {
-			_ = f.Close()
-		}
-	}
+	<-taken
 	c.pumps.start()
-	lost := writePayload(giveValues, spec.Inject)
-	_ = giveValues.Close()
-	text, err := io.ReadAll(reported)
+	lost := writePayload(c.stage.values, out, spec.Inject)
+	_ = c.stage.values.Close()
+	text, err := io.ReadAll(c.stage.reported)
 	if err == nil {
 		err = reportedError(spec.Path, string(text))
 	}
@@ -109,9 +77,37 @@ func (c *Child) start(spec *Spec) error {
 	return nil
 }
 
+// begin starts the stage, or takes the one that was started ahead.
+func (c *Child) begin(spec *Spec, taken <-chan struct{}) (output, error) {
+	if spec.Ahead != nil {
+		return c.adopt(spec)
+	}
+	streams, err := c.streams(spec)
+	if err != nil {
+		return outputKept, err
+	}
+	order := stageOrder{part: partProgram, place: c.place, files: streams[:]}
+	if c.front != nil {
+		<-taken // one that ended this process would leave the terminal in raw modes
+		order.part, order.control, order.terminal = partMonitor, c.front.theirs, c.front.inner
+	}
+	if c.stage, err = startStage(spec, order); err != nil {
+		return outputKept, err
+	}
+	if c.front != nil {
+		c.front.started()
+	}
+	for i, f := range streams {
+		if i > 0 && f != spec.Streams[i] {
+			_ = f.Close()
+		}
+	}
+	return outputKept, nil
+}
+
 // reap ends a stage that did not become the program.
 func (c *Child) reap() error {
-	_ = platform.SignalProcess(c.pid, platform.SigKill)
+	_ = platform.SignalProcess(c.stage.pid, platform.SigKill)
 	return c.reapMonitor()
 }
 
@@ -123,17 +119,22 @@ func (c *Child) pipe() (r, w *os.File, err error) {
 	return r, w, nil
 }
 
-// streams are the program's standard streams.
-func (c *Child) streams(spec *Spec) ([3]*os.File, error) {
-	out := spec.Streams
+// findTerminal says in which group the program begins.
+func (c *Child) findTerminal() {
 	if tty, err := platform.OpenTerminal(); err == nil {
 		c.tty, c.place = tty, platform.ChildInOurGroup
 		c.made = append(c.made, tty)
-	} else {
-		// Without a terminal nothing but a person or a supervisor signals this group, and a signal passed on must
-		// arrive once.
-		c.place = platform.ChildInOwnGroup
+		return
 	}
+	// Without a terminal nothing but a person or a supervisor signals this group, and a signal passed on must
+	// arrive once.
+	c.place = platform.ChildInOwnGroup
+}
+
+// streams are the program's standard streams.
+func (c *Child) streams(spec *Spec) ([3]*os.File, error) {
+	out := spec.Streams
+	c.findTerminal()
 	if spec.Mask == nil {
 		return out, nil
 	}
@@ -179,7 +180,7 @@ func (c *Child) wait() (Outcome, error) {
 		return outcome, errors.Join(err, c.reapMonitor())
 	}
 	for {
-		state, err := platform.WaitChild(c.pid)
+		state, err := platform.WaitChild(c.stage.pid)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -199,7 +200,7 @@ func (c *Child) wait() (Outcome, error) {
 // reapMonitor lets the monitor end, which it does right after the program.
 func (c *Child) reapMonitor() error {
 	for {
-		state, err := platform.WaitChild(c.pid)
+		state, err := platform.WaitChild(c.stage.pid)
 		if err != nil || state.Kind == platform.ChildExited || state.Kind == platform.ChildKilled {
 			return err
 		}
@@ -237,8 +238,8 @@ func (c *Child) pass(number int) {
 		c.front.signal(number)
 	case number == platform.SigWindow || terminalSent(c.tty, number):
 	case number == platform.SigContinue && c.place == platform.ChildInOwnGroup:
-		_ = platform.SignalGroup(c.pid, number)
+		_ = platform.SignalGroup(c.stage.pid, number)
 	default:
-		_ = platform.SignalProcess(c.pid, number)
+		_ = platform.SignalProcess(c.stage.pid, number)
 	}
 }

@@ -60,7 +60,7 @@ func startBelow(program string, argv, environ []string, ours [2]*os.File) (pid i
 	// A signal that is taken here is the program's own again once it is executed; one that is ignored for good by it is
 	// only SIGINT or SIGHUP, so those are taken.
 	signal.Ignore(syscall.Signal(platform.SigTerminalOut))
-	notify(platform.SigTerminalIn, platform.SigTerminalStop, platform.SigInterrupt, platform.SigQuit, platform.SigHangUp)
+	notify(make(chan os.Signal, signalsHeld), platform.SigTerminalIn, platform.SigTerminalStop, platform.SigInterrupt, platform.SigQuit, platform.SigHangUp)
 	pid, err = platform.StartChild(self, append([]string{os.Args[0], StageCommand, partProgram, program}, argv...), platform.ChildOptions{
 		Env:   environ,
 		Files: []*os.File{os.NewFile(0, "stdin"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr"), values, report},

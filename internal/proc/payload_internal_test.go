@@ -25,13 +25,15 @@ func TestPayload(t *testing.T) {
 			})
 		}
 		var b bytes.Buffer
-		if err := writePayload(&b, injections); err != nil {
+		out := output(rapid.IntRange(0, 1).Draw(t, "output")) // #nosec G115 -- two of them
+		if err := writePayload(&b, out, injections); err != nil {
 			t.Fatal(err)
 		}
 		whole := b.Bytes()
-		list, err := readPayload(bytes.NewReader(whole))
-		if err != nil || len(list) != len(injections) {
-			t.Fatalf("%d of %d: %v", len(list), len(injections), err)
+		got, err := readPayload(bytes.NewReader(whole))
+		list := got.list
+		if err != nil || got.out != out || len(list) != len(injections) {
+			t.Fatalf("%d of %d, output %d: %v", len(list), len(injections), got.out, err)
 		}
 		for i := range list {
 			if want := list[i].prefix() + string(values[i]); string(list[i].text) != want || list[i].name != injections[i].Name {
@@ -51,7 +53,7 @@ func TestPayload(t *testing.T) {
 // TestWrongSize: a value that is not as long as it was said to be fails.
 func TestWrongSize(t *testing.T) {
 	in := Injection{Name: "N", Size: 3, Write: func(w io.Writer) error { _, err := io.WriteString(w, "four"); return err }}
-	if err := writePayload(io.Discard, []Injection{in}); err == nil {
+	if err := writePayload(io.Discard, outputKept, []Injection{in}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -59,14 +61,14 @@ func TestWrongSize(t *testing.T) {
 func FuzzReadPayload(f *testing.F) {
 	var b bytes.Buffer
 	in := Injection{Name: "N", Size: 1, Write: func(w io.Writer) error { _, err := io.WriteString(w, "v"); return err }}
-	if err := writePayload(&b, []Injection{in, {Delivery: ByStdin, Size: 1, Write: in.Write}}); err != nil {
+	if err := writePayload(&b, outputPiped, []Injection{in, {Delivery: ByStdin, Size: 1, Write: in.Write}}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := readPayload(bytes.NewReader(data))
-		if err != nil && (list != nil || !errors.Is(err, errPayload)) {
-			t.Errorf("%d, %v", len(list), err)
+		got, err := readPayload(bytes.NewReader(data))
+		if err != nil && (got.list != nil || !errors.Is(err, errPayload)) {
+			t.Errorf("%d, %v", len(got.list), err)
 		}
 	})
 }

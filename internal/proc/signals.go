@@ -8,6 +8,9 @@ import (
 	"warder/internal/platform"
 )
 
+// signalsHeld is how many signals wait to be passed on before one is lost.
+const signalsHeld = 64
+
 // relayed are the signals that somebody may send this process and mean the program. SIGPIPE among them is never passed
 // on: noticing it keeps a write to a closed stream from ending this process.
 func relayed() []int {
@@ -17,15 +20,24 @@ func relayed() []int {
 	}
 }
 
+// takeSignals begins to take those that are passed on. taken is closed when it has: it goes on beside the start of the
+// program, since the runtime needs a while for each.
+func takeSignals() (signals chan os.Signal, taken <-chan struct{}) {
+	signals, done := make(chan os.Signal, signalsHeld), make(chan struct{})
+	go func() {
+		defer close(done)
+		notify(signals, relayed()...)
+	}()
+	return signals, done
+}
+
 // notify begins to take signals. One that this process was started to ignore, as under nohup, stays so for both.
-func notify(numbers ...int) chan os.Signal {
-	c := make(chan os.Signal, 64)
+func notify(c chan os.Signal, numbers ...int) {
 	for _, n := range numbers {
 		if s := syscall.Signal(n); n > 0 && !signal.Ignored(s) {
 			signal.Notify(c, s)
 		}
 	}
-	return c
 }
 
 func numberOf(s os.Signal) int {

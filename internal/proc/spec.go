@@ -47,6 +47,8 @@ type Spec struct {
 	// Mask wraps where the program's output goes. Both streams of a program may be wrapped at the same time. Without
 	// it the program has this process's own streams.
 	Mask func(dst io.Writer) io.WriteCloser
+	// Ahead is the stage that [StartAhead] began for this very program, if one was.
+	Ahead *Ahead
 }
 
 // A TooLargeError says that a value does not fit the way in which it was to be delivered.

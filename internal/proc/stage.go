@@ -18,6 +18,7 @@ const StageCommand = "stage"
 // The parts that a stage plays.
 const (
 	partProgram = "program" // becomes the program
+	partAhead   = "ahead"   // the same, started before it is known where the program's output goes
 	partMonitor = "monitor" // leads the session of a pseudo terminal, and starts the program below itself
 )
 
@@ -26,6 +27,7 @@ const (
 	valuesFD  = 3 // the payload comes here
 	reportFD  = 4 // why there is no program is said here
 	controlFD = 5 // of a monitor
+	pipedFD   = 5 // of a stage that was started ahead: pipes for standard output and, one further, for standard error
 )
 
 // pipeRoom is what a pipe takes before anybody reads it: Linux's default.
@@ -44,8 +46,8 @@ func Stage(args, environ []string) int {
 	switch part {
 	case partMonitor:
 		return monitor(program, argv, environ)
-	case partProgram:
-		err = becomeProgram(program, argv, environ, report)
+	case partProgram, partAhead:
+		err = becomeProgram(start{program, argv, environ}, report, part == partAhead)
 	default:
 		err = errPayload
 	}
@@ -53,8 +55,14 @@ func Stage(args, environ []string) int {
 	return statusOwn
 }
 
+// start is a program with its arguments and its environment.
+type start struct {
+	program       string
+	argv, environ []string
+}
+
 // becomeProgram returns only if it fails.
-func becomeProgram(program string, argv, environ []string, report *os.File) error {
+func becomeProgram(s start, report *os.File, ahead bool) error {
 	// From here on nobody of this user reads this process's memory. A program that becomes readable again is the child,
 	// which has the values by right.
 	if err := platform.DropDumps(); err != nil && !errors.Is(err, platform.ErrUnsupported) {
@@ -64,7 +72,7 @@ func becomeProgram(program string, argv, environ []string, report *os.File) erro
 		return err
 	}
 	values := os.NewFile(valuesFD, "values")
-	list, err := readPayload(values)
+	got, err := readPayload(values)
 	if err != nil {
 		return err
 	}
@@ -74,11 +82,35 @@ func becomeProgram(program string, argv, environ []string, report *os.File) erro
 	if err := platform.CloseOnExec(report); err != nil {
 		return err
 	}
-	env, err := buildEnv(environ, list)
+	if ahead {
+		err = settleOutput(got.out)
+	} else if got.out != outputKept {
+		err = errPayload
+	}
 	if err != nil {
 		return err
 	}
-	return platform.Execute(program, argv, env)
+	env, err := buildEnv(s.environ, got.list)
+	if err != nil {
+		return err
+	}
+	return platform.Execute(s.program, s.argv, env)
+}
+
+// settleOutput has the program print where it is to, and leaves it none of the pipes beside.
+func settleOutput(out output) error {
+	for i := range 2 {
+		pipe := os.NewFile(uintptr(pipedFD+i), "piped")
+		if out == outputPiped {
+			if err := platform.MoveTo(pipe, 1+i); err != nil {
+				return err
+			}
+		}
+		if err := pipe.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // buildEnv is the environment of the program. Its strings lie in locked memory; execve's caller makes one more copy of
