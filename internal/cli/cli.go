@@ -42,7 +42,7 @@ type Env struct {
 // returns the process's exit status.
 func Run(ctx context.Context, env Env, args []string) int {
 	if len(args) > 0 && args[0] == proc.StageCommand {
-		return proc.Stage(args[1:], env.Environ())
+		return proc.Stage(args[1:])
 	}
 	out := &checkedWriter{w: env.Out}
 	env.rawOut, env.Out = env.Out, out

@@ -179,9 +179,7 @@ func (r *runOfProgram) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.in.File == "" { // what such a file sets may steer the stage itself, and is confirmed first
-		r.ahead = proc.StartAhead(spec)
-	}
+	r.ahead = proc.StartAhead(spec)
 	way, err := r.env.reach()
 	if err != nil {
 		return err
@@ -190,6 +188,7 @@ func (r *runOfProgram) run(ctx context.Context) error {
 	if err := tell(ctx, way, api.OpRun, r.in, &r.permit); err != nil {
 		return err
 	}
+	r.ahead.TakeSignals()
 	for _, w := range r.permit.Warnings {
 		warn(r.env.Err, "%s", w)
 	}

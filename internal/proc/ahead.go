@@ -13,9 +13,11 @@ type Ahead struct {
 	err     error
 	child   Child // its stage and its terminal
 	readers [2]*os.File
+
+	signalled *signals // nil before TakeSignals
 }
 
-// StartAhead starts the stage of a program. Of spec it takes Path, Argv, Env and Streams, which must be those of the
+// StartAhead starts the stage of a program. Of spec it takes Path, Argv and Streams, which must be those of the
 // spec that Run gets. It does not wait: what went wrong Run says. It is nil, which Run takes as well, where the output goes to a
 // terminal, since a stage below a pseudo terminal is another one.
 func StartAhead(spec Spec) *Ahead {
@@ -46,6 +48,22 @@ func (a *Ahead) begin(spec *Spec) error {
 		return errors.Join(err, a.end())
 	}
 	return nil
+}
+
+// TakeSignals begins to hold the signals that Run will pass on, for whoever knows that the program may run and has yet to get
+// its values: the runtime needs a while for each. From here on none of them ends this process. Of nil it does nothing.
+func (a *Ahead) TakeSignals() {
+	if a != nil {
+		a.signalled = takeSignals()
+	}
+}
+
+// signals are those that were taken, or are from now on.
+func (a *Ahead) signals() *signals {
+	if a == nil || a.signalled == nil {
+		return takeSignals()
+	}
+	return a.signalled
 }
 
 // Close ends a stage that Run did not take. Of nil it does nothing.

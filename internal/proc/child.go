@@ -29,13 +29,13 @@ func Run(spec Spec) (Outcome, error) {
 	if err := spec.check(); err != nil {
 		return Outcome{}, errors.Join(err, spec.Ahead.Close())
 	}
-	signals, taken := takeSignals()
+	signals := spec.Ahead.signals()
 	// Each signal takes a thread of the runtime a while: who has run the program does not wait for it.
-	defer func() { go signal.Stop(signals) }()
-	if err := c.start(&spec, taken); err != nil {
+	defer func() { go signal.Stop(signals.c) }()
+	if err := c.start(&spec, signals.taken); err != nil {
 		return Outcome{}, err
 	}
-	stop := c.relay(signals)
+	stop := c.relay(signals.c)
 	outcome, err := c.wait()
 	stop()
 	return outcome, errors.Join(err, c.pumps.drain())
@@ -51,16 +51,19 @@ func (c *Child) close() {
 	c.made = nil
 }
 
-// start starts the stage, gives it the values, and waits until it has become the program. Nothing is given before
+// start starts the stage, gives it the values, and waits until it has become the program. It does not become that before
 // signals are taken: what one of them would have told the program must not be lost.
 func (c *Child) start(spec *Spec, taken <-chan struct{}) error {
 	out, err := c.begin(spec, taken)
 	if err != nil {
 		return err
 	}
-	<-taken
 	c.pumps.start()
-	lost := writePayload(c.stage.values, out, spec.Inject)
+	lost := writePayload(c.stage.values, orders{out, spec.Env}, spec.Inject)
+	<-taken
+	if lost == nil {
+		_, lost = c.stage.values.Write([]byte{payloadGo})
+	}
 	_ = c.stage.values.Close()
 	text, err := io.ReadAll(c.stage.reported)
 	if err == nil {

@@ -44,7 +44,7 @@ func startStage(spec *Spec, o stageOrder) (*stage, error) {
 	}
 	defer report.Close()
 	s := &stage{values: ours, reported: reported, thread: make(chan struct{})}
-	options := platform.ChildOptions{Env: spec.Env, Place: o.place, Terminal: o.terminal}
+	options := platform.ChildOptions{Env: stageEnv(), Place: o.place, Terminal: o.terminal}
 	options.Files = append(append(options.Files, o.files...), theirs, report)
 	switch {
 	case o.control != nil:

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case proc.StageCommand:
-			os.Exit(proc.Stage(os.Args[2:], os.Environ()))
+			os.Exit(proc.Stage(os.Args[2:]))
 		case "wrap":
 			os.Exit(wrap(os.Args[2:]))
 		}

@@ -27,10 +27,10 @@ const endGrace = 2 * time.Second
 
 // monitor starts the program below itself and stays: a program that led its session itself could not be stopped by a
 // key, since nobody in its session would wait for it.
-func monitor(program string, argv, environ []string) int {
+func monitor(program string, argv []string) int {
 	control := os.NewFile(controlFD, "control")
 	report := os.NewFile(reportFD, "report")
-	pid, err := startBelow(program, argv, environ, [2]*os.File{report, control})
+	pid, err := startBelow(program, argv, [2]*os.File{report, control})
 	if err != nil {
 		sendReport(report, err)
 		return statusOwn
@@ -40,7 +40,7 @@ func monitor(program string, argv, environ []string) int {
 	return m.watch()
 }
 
-func startBelow(program string, argv, environ []string, ours [2]*os.File) (pid int, err error) {
+func startBelow(program string, argv []string, ours [2]*os.File) (pid int, err error) {
 	report := ours[0]
 	for _, f := range ours {
 		if err := platform.CloseOnExec(f); err != nil {
@@ -62,7 +62,7 @@ func startBelow(program string, argv, environ []string, ours [2]*os.File) (pid i
 	signal.Ignore(syscall.Signal(platform.SigTerminalOut))
 	notify(make(chan os.Signal, signalsHeld), platform.SigTerminalIn, platform.SigTerminalStop, platform.SigInterrupt, platform.SigQuit, platform.SigHangUp)
 	pid, err = platform.StartChild(self, append([]string{os.Args[0], StageCommand, partProgram, program}, argv...), platform.ChildOptions{
-		Env:   environ,
+		Env:   stageEnv(),
 		Files: []*os.File{os.NewFile(0, "stdin"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr"), values, report},
 		Place: platform.ChildInForeground, Terminal: tty,
 	})

@@ -1,19 +1,25 @@
 package proc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"warder/internal/platform"
 )
 
-// What goes to the stage: payloadMagic, where the output goes, the length of the heads, the heads, and the values. A
-// head is a delivery, the length of a name, the length of a value, and the name. Numbers are big-endian. All heads come
-// first, so that the stage knows how much memory to lock before a value arrives.
+// What goes to the stage: payloadMagic, where the output goes, the length of the environment and of the heads, the
+// environment, the heads, the values, and payloadGo. The environment is of entries that end in a zero byte. A head is a
+// delivery, the length of a name, the length of a value, and the name. Numbers are big-endian. All heads come first, so that
+// the stage knows how much memory to lock before a value arrives.
 const (
 	payloadMagic = "warder-stage-2\n"
+	payloadGo    = '!'     // without it the stage becomes no program
+	maxEnv       = 8 << 20 // more than execve takes
 	headSize     = 1 + 2 + 4
 	maxHeads     = 4 << 20
 	// maxPayload is what all values may have together: far more than execve takes.
@@ -31,9 +37,18 @@ const (
 // errPayload says that what came is not a payload, or not all of one.
 var errPayload = errors.New("the values did not arrive whole")
 
-// writePayload writes the injections.
-func writePayload(w io.Writer, out output, injections []Injection) error {
-	var heads []byte
+// orders are what a stage does with the values.
+type orders struct {
+	out output
+	env []string // of the program, without the values
+}
+
+// writePayload writes all but the last byte, by which the stage becomes the program.
+func writePayload(w io.Writer, o orders, injections []Injection) error {
+	var env, heads []byte
+	for _, entry := range o.env {
+		env = append(append(env, entry...), 0)
+	}
 	for i := range injections {
 		in := &injections[i]
 		heads = append(heads, byte(in.Delivery))
@@ -41,9 +56,10 @@ func writePayload(w io.Writer, out output, injections []Injection) error {
 		heads = binary.BigEndian.AppendUint32(heads, uint32(in.Size))      // #nosec G115 -- checked by Spec.check
 		heads = append(heads, in.Name...)
 	}
-	start := append([]byte(payloadMagic), byte(out))
+	start := append([]byte(payloadMagic), byte(o.out))
+	start = binary.BigEndian.AppendUint32(start, uint32(len(env)))   // #nosec G115 -- a count in memory
 	start = binary.BigEndian.AppendUint32(start, uint32(len(heads))) // #nosec G115 -- a count in memory
-	if _, err := w.Write(append(start, heads...)); err != nil {
+	if _, err := w.Write(slices.Concat(start, env, heads)); err != nil {
 		return err
 	}
 	for i := range injections {
@@ -71,7 +87,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 // payload is what a stage got.
 type payload struct {
-	out  output
+	orders
 	list []injected
 }
 
@@ -110,6 +126,9 @@ func readPayload(r io.Reader) (payload, error) {
 			return payload{}, errPayload
 		}
 	}
+	if _, err := io.ReadFull(r, memory[:1]); err != nil || memory[0] != payloadGo {
+		return payload{}, errPayload
+	}
 	if n, _ := r.Read(memory[:1]); n != 0 {
 		return payload{}, errPayload
 	}
@@ -125,19 +144,28 @@ func (in *injected) prefix() string {
 }
 
 func readHeads(r io.Reader) (p payload, sizes []int, err error) {
-	var start [len(payloadMagic) + 1 + 4]byte
+	var start [len(payloadMagic) + 1 + 4 + 4]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil || string(start[:len(payloadMagic)]) != payloadMagic {
 		return payload{}, nil, errPayload
 	}
 	p.out = output(start[len(payloadMagic)])
-	size := binary.BigEndian.Uint32(start[len(payloadMagic)+1:])
-	if p.out > outputPiped || size > maxHeads {
+	envSize := binary.BigEndian.Uint32(start[len(payloadMagic)+1:])
+	size := binary.BigEndian.Uint32(start[len(payloadMagic)+1+4:])
+	if p.out > outputPiped || envSize > maxEnv || size > maxHeads {
 		return payload{}, nil, errPayload
 	}
-	heads := make([]byte, size)
+	heads := make([]byte, envSize+size)
 	if _, err := io.ReadFull(r, heads); err != nil {
 		return payload{}, nil, errPayload
 	}
+	for entry := range bytes.SplitAfterSeq(heads[:envSize], []byte{0}) {
+		if text, whole := strings.CutSuffix(string(entry), "\x00"); whole {
+			p.env = append(p.env, text)
+		} else if len(text) > 0 {
+			return payload{}, nil, errPayload
+		}
+	}
+	heads = heads[envSize:]
 	for len(heads) > 0 {
 		if len(heads) < headSize {
 			return payload{}, nil, errPayload

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,13 +27,15 @@ func TestPayload(t *testing.T) {
 		}
 		var b bytes.Buffer
 		out := output(rapid.IntRange(0, 1).Draw(t, "output")) // #nosec G115 -- two of them
-		if err := writePayload(&b, out, injections); err != nil {
+		env := rapid.SliceOfN(rapid.StringMatching(`[A-Z]{0,4}=?[a-z=]{0,9}`), 0, 5).Draw(t, "environment")
+		if err := writePayload(&b, orders{out, env}, injections); err != nil {
 			t.Fatal(err)
 		}
+		b.WriteByte(payloadGo)
 		whole := b.Bytes()
 		got, err := readPayload(bytes.NewReader(whole))
 		list := got.list
-		if err != nil || got.out != out || len(list) != len(injections) {
+		if err != nil || got.out != out || !slices.Equal(got.env, env) || len(list) != len(injections) {
 			t.Fatalf("%d of %d, output %d: %v", len(list), len(injections), got.out, err)
 		}
 		for i := range list {
@@ -53,7 +56,7 @@ func TestPayload(t *testing.T) {
 // TestWrongSize: a value that is not as long as it was said to be fails.
 func TestWrongSize(t *testing.T) {
 	in := Injection{Name: "N", Size: 3, Write: func(w io.Writer) error { _, err := io.WriteString(w, "four"); return err }}
-	if err := writePayload(io.Discard, outputKept, []Injection{in}); err == nil {
+	if err := writePayload(io.Discard, orders{}, []Injection{in}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -61,10 +64,10 @@ func TestWrongSize(t *testing.T) {
 func FuzzReadPayload(f *testing.F) {
 	var b bytes.Buffer
 	in := Injection{Name: "N", Size: 1, Write: func(w io.Writer) error { _, err := io.WriteString(w, "v"); return err }}
-	if err := writePayload(&b, outputPiped, []Injection{in, {Delivery: ByStdin, Size: 1, Write: in.Write}}); err != nil {
+	if err := writePayload(&b, orders{outputPiped, []string{"A=b", ""}}, []Injection{in, {Delivery: ByStdin, Size: 1, Write: in.Write}}); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(b.Bytes())
+	f.Add(append(b.Bytes(), payloadGo))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := readPayload(bytes.NewReader(data))
 		if err != nil && (got.list != nil || !errors.Is(err, errPayload)) {

@@ -20,15 +20,21 @@ func relayed() []int {
 	}
 }
 
-// takeSignals begins to take those that are passed on. taken is closed when it has: it goes on beside the start of the
-// program, since the runtime needs a while for each.
-func takeSignals() (signals chan os.Signal, taken <-chan struct{}) {
-	signals, done := make(chan os.Signal, signalsHeld), make(chan struct{})
+// signals are those that wait to be passed on.
+type signals struct {
+	c     chan os.Signal
+	taken chan struct{} // closed when they are taken
+}
+
+// takeSignals begins to take those that are passed on. It goes on beside the start of the program, since the runtime needs
+// a while for each.
+func takeSignals() *signals {
+	s := &signals{c: make(chan os.Signal, signalsHeld), taken: make(chan struct{})}
 	go func() {
-		defer close(done)
-		notify(signals, relayed()...)
+		defer close(s.taken)
+		notify(s.c, relayed()...)
 	}()
-	return signals, done
+	return s
 }
 
 // notify begins to take signals. One that this process was started to ignore, as under nohup, stays so for both.

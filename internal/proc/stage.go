@@ -33,10 +33,13 @@ const (
 // pipeRoom is what a pipe takes before anybody reads it: Linux's default.
 const pipeRoom = 64 << 10
 
-// Stage plays a stage: args are those after StageCommand, and environ is the environment that it was given for the
-// program. It returns the exit status of a stage that failed; one that
+// stageEnv is the environment of a stage. That of the program comes with the values, so that nothing in it steers the stage,
+// as GODEBUG would. A stage does one thing after the other.
+func stageEnv() []string { return []string{"GOMAXPROCS=1"} }
+
+// Stage plays a stage: args are those after StageCommand. It returns the exit status of a stage that failed; one that
 // works becomes the program, and the monitor returns when its program ended.
-func Stage(args, environ []string) int {
+func Stage(args []string) int {
 	if len(args) < 3 {
 		return statusUsage
 	}
@@ -45,9 +48,9 @@ func Stage(args, environ []string) int {
 	var err error
 	switch part {
 	case partMonitor:
-		return monitor(program, argv, environ)
+		return monitor(program, argv)
 	case partProgram, partAhead:
-		err = becomeProgram(start{program, argv, environ}, report, part == partAhead)
+		err = becomeProgram(start{program, argv}, report, part == partAhead)
 	default:
 		err = errPayload
 	}
@@ -55,10 +58,10 @@ func Stage(args, environ []string) int {
 	return statusOwn
 }
 
-// start is a program with its arguments and its environment.
+// start is a program with its arguments.
 type start struct {
-	program       string
-	argv, environ []string
+	program string
+	argv    []string
 }
 
 // becomeProgram returns only if it fails.
@@ -90,7 +93,7 @@ func becomeProgram(s start, report *os.File, ahead bool) error {
 	if err != nil {
 		return err
 	}
-	env, err := buildEnv(s.environ, got.list)
+	env, err := buildEnv(got.env, got.list)
 	if err != nil {
 		return err
 	}
