@@ -15,8 +15,8 @@ func named(name string) audit.Record {
 	return r
 }
 
-// names lists the events of the log.
-func names(s *scene) []string {
+// namesIn lists the events of the log.
+func namesIn(s *scene) []string {
 	s.t.Helper()
 	var names []string
 	for r, err := range audit.Records(s.dir, 0) {
@@ -52,7 +52,7 @@ func TestS1_15_TogetherOrNotAtAll(t *testing.T) {
 				return
 			}
 			must(t, err)
-			if got := names(s); last != 3 || syncs != 1 || !slices.Equal(got, []string{"first.one", "second.one", "third.one"}) {
+			if got := namesIn(s); last != 3 || syncs != 1 || !slices.Equal(got, []string{"first.one", "second.one", "third.one"}) {
 				t.Errorf("%d records %q in %d syncs", last, got, syncs)
 			}
 			s.wantReport("chain", s.verify(), 0, "")
@@ -98,12 +98,12 @@ func TestLater(t *testing.T) {
 	}()
 	close(hold)
 	must(t, <-appended)
-	if got := names(s); !slices.Equal(got, []string{"later.one", "later.two", "now.three"}) {
+	if got := namesIn(s); !slices.Equal(got, []string{"later.one", "later.two", "now.three"}) {
 		t.Errorf("got %q", got)
 	}
 	l.Later(named("later.four"))
 	must(t, l.Close())
-	if got := names(s); len(got) != 4 || got[3] != "later.four" {
+	if got := namesIn(s); len(got) != 4 || got[3] != "later.four" {
 		t.Errorf("after Close: %q", got)
 	}
 	s.wantReport("chain", s.verify(), 0, "")

@@ -234,6 +234,7 @@ func (r *runOfProgram) tell(ctx context.Context, way *reach, end api.RunEnd) {
 func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error {
 	var large *proc.TooLargeError
 	var start *proc.StartError
+	var place *proc.PlaceError
 	status, word := 0, "internal"
 	switch {
 	case errors.As(err, &large):
@@ -242,6 +243,8 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 			e = e.WithHint(fmt.Sprintf("give it as a file: --file %s", large.Name))
 		}
 		err = e
+	case errors.As(err, &place):
+		err = api.Errorf(api.Internal, "%v", place).WithHint("give it in a variable (--env-var), or set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, with mode 0700")
 	case errors.As(err, &start):
 		status, word = exitNotRunnable, "not_runnable"
 		err = api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
@@ -257,6 +260,7 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 func (r *runOfProgram) spec() (proc.Spec, error) {
 	spec := proc.Spec{Path: r.in.Program, Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
 	spec.Env = append(spec.Env, r.plain...)
+	spec.Places = privatePlaces(r.env)
 	for i, w := range []any{r.env.In, r.env.rawOut, r.env.Err} {
 		f, ok := w.(*os.File)
 		if !ok {
@@ -265,6 +269,15 @@ func (r *runOfProgram) spec() (proc.Spec, error) {
 		spec.Streams[i] = f
 	}
 	return spec, nil
+}
+
+// privatePlaces are where a program's files may be that can't be in memory alone: the session's own directory, else what all share.
+func privatePlaces(env *Env) []string {
+	places := []string{fmt.Sprintf("/run/user/%d", os.Getuid()), "/dev/shm"}
+	if dir := env.Getenv("XDG_RUNTIME_DIR"); dir != "" && dir != places[0] {
+		places = slices.Insert(places, 0, dir)
+	}
+	return places
 }
 
 // inject puts in what was decided: the values, and whether they are hidden.

@@ -24,6 +24,7 @@
 //	file_*.go     NoFollow, NonBlock, Owner, SyncDir; IsDiskFull, IsReadOnly, IsNoLocks
 //	foreign.go    ForeignDir
 //	hangup.go     IsHangUp
+//	lend*.go      LentPath, CheckLending, IsInMemory
 //	lock_*.go     LockFile, TryLockFile, UnlockFile
 //	rename*.go    RenameNoReplace
 //	memory*.go    AllocLocked, FreeLocked

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 
 	"warder/internal/platform"
 )
@@ -18,6 +19,9 @@ type Child struct {
 	front *front   // of a program under a pseudo terminal, else nil
 	place platform.ChildPlace
 	made  []*os.File // ours to close once it was started
+
+	scratch *scratch       // of a program whose files are not in memory alone
+	swept   sync.WaitGroup // of what others have left
 }
 
 // Run starts a program, passes on what concerns it, and waits for it. The error is about starting it: a
@@ -33,7 +37,10 @@ func Run(spec Spec) (Outcome, error) {
 	// Each signal takes a thread of the runtime a while: who has run the program does not wait for it.
 	defer func() { go signal.Stop(signals.c) }()
 	if err := c.start(&spec, signals.taken); err != nil {
-		return Outcome{}, err
+		return Outcome{}, errors.Join(err, spec.Ahead.Close())
+	}
+	for _, place := range spec.Places {
+		c.swept.Go(func() { sweep(place) })
 	}
 	stop := c.relay(signals.c)
 	outcome, err := c.wait()
@@ -49,11 +56,19 @@ func (c *Child) close() {
 		_ = f.Close()
 	}
 	c.made = nil
+	if c.scratch != nil {
+		_ = c.scratch.remove()
+		_ = c.scratch.parent.Close()
+	}
+	c.swept.Wait()
 }
 
 // start starts the stage, gives it the values, and waits until it has become the program. It does not become that before
 // signals are taken: what one of them would have told the program must not be lost.
 func (c *Child) start(spec *Spec, taken <-chan struct{}) error {
+	if err := c.placeFiles(spec, taken); err != nil {
+		return err
+	}
 	out, err := c.begin(spec, taken)
 	if err != nil {
 		return err

@@ -31,11 +31,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// wrap is: wrap [mask=TEXT] [env:NAME=VALUE] [file:NAME=VALUE] [stdin:=VALUE] -- CMD…
+// wrap is: wrap [mask=TEXT] [places=DIR:DIR…] [env:NAME=VALUE] [file:NAME=VALUE] [stdin:=VALUE] -- CMD…
 func wrap(args []string) int {
 	spec := proc.Spec{Env: os.Environ(), Streams: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}}
 	for ; args[0] != "--"; args = args[1:] {
 		name, value, _ := strings.Cut(args[0], "=")
+		if name == "places" {
+			spec.WithoutMemory()
+			spec.Places = strings.Split(value, ":")
+			continue
+		}
 		if name == "mask" {
 			spec.Mask = func(dst io.Writer) io.WriteCloser { return hider{dst, []byte(value)} }
 			continue

@@ -63,13 +63,21 @@ func writePayload(w io.Writer, o orders, injections []Injection) error {
 		return err
 	}
 	for i := range injections {
-		counted := &countingWriter{w: w}
-		if err := injections[i].Write(counted); err != nil {
+		if err := writeExactly(w, &injections[i]); err != nil {
 			return err
 		}
-		if counted.n != injections[i].Size {
-			return fmt.Errorf("%s: %d bytes were written of %d", injections[i].Name, counted.n, injections[i].Size)
-		}
+	}
+	return nil
+}
+
+// writeExactly writes a value, which must be as long as was said.
+func writeExactly(w io.Writer, in *Injection) error {
+	counted := &countingWriter{w: w}
+	if err := in.Write(counted); err != nil {
+		return err
+	}
+	if counted.n != in.Size {
+		return fmt.Errorf("%s: %d bytes were written of %d", in.Name, counted.n, in.Size)
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ type Delivery byte
 const (
 	// ByEnv puts it into the program's environment.
 	ByEnv Delivery = iota
-	// ByFile makes the variable name a file in memory that holds it: /proc/PID/fd/N of the program itself.
+	// ByFile makes the variable name a file that holds it: /proc/PID/fd/N of the program itself, which is in memory alone and
+	// ends with it; where there can be none, a file in one of Spec.Places, which is removed at the end.
 	ByFile
 	// ByStdin makes it all that the program reads from its standard input.
 	ByStdin
@@ -47,8 +48,13 @@ type Spec struct {
 	// Mask wraps where the program's output goes. Both streams of a program may be wrapped at the same time. Without
 	// it the program has this process's own streams.
 	Mask func(dst io.Writer) io.WriteCloser
+	// Places are directories for the files of ByFile where none can be in memory alone. The first is taken that is in memory
+	// and in which nobody else can change what is this user's.
+	Places []string
 	// Ahead is the stage that [StartAhead] began for this very program, if one was.
 	Ahead *Ahead
+
+	noMemory error // tests say that no file can be in memory alone
 }
 
 // A TooLargeError says that a value does not fit the way in which it was to be delivered.

@@ -142,7 +142,7 @@ func buildEnv(base []string, list []injected) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			env = append(env, in.name+"=/proc/"+strconv.Itoa(os.Getpid())+"/fd/"+strconv.Itoa(fd))
+			env = append(env, in.name+"="+platform.LentPath(fd))
 		case ByStdin:
 			if err := lendStdin(in); err != nil {
 				return nil, err
