@@ -15,6 +15,7 @@ import (
 	"warder/internal/api"
 	"warder/internal/api/frame"
 	"warder/internal/mask"
+	"warder/internal/platform"
 	"warder/internal/proc"
 	"warder/internal/secret"
 )
@@ -179,12 +180,18 @@ func (r *runOfProgram) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.ahead = proc.StartAhead(spec)
+	_, blind := platform.OwnProgramPath()
+	if blind == nil {
+		r.ahead = proc.StartAhead(spec)
+	}
 	way, err := r.env.reach()
 	if err != nil {
 		return err
 	}
 	defer way.close()
+	if blind != nil && way.install != nil {
+		spec.Self = way.install.Binary // values go to who runs that, which the daemon sees
+	}
 	if err := tell(ctx, way, api.OpRun, r.in, &r.permit); err != nil {
 		return err
 	}

@@ -2,8 +2,11 @@
 //
 // # What it answers for
 //
-//   - The values go to the program and to nobody else: through a pipe into the locked memory of a stage, which becomes
-//     the program. They are in no argument and in no environment but the program's own.
+//   - The values go to the program and to nobody else: through a pair of sockets, which nobody can open by way of /proc,
+//     into the locked memory of a stage, which becomes the program. They are in no argument and in no environment but the
+//     program's own.
+//   - A value that is given as a file is in memory alone, or on a tmpfs below a directory that is closed to others, and gone
+//     when the program is.
 //   - The program runs as if this process were not between it and its caller: arguments, streams, terminal, size,
 //     signals, job control, limits and exit status are those that it would have had.
 //   - Where its output is masked it goes through pipes, or, on the sides that are a terminal, through a pseudo
@@ -22,7 +25,9 @@
 //
 // A stage is this executable once more. Between fork and execve Go can't run code of its own, so the environment with
 // the values has to be made in a process of its own; and under a pseudo terminal somebody in its session has to wait
-// for the program, or no key could stop it.
+// for the program, or no key could stop it. A stage takes a while to start, so it may be started ahead, before it is decided
+// whether its program runs: it has nothing until it gets the values, and ends where none come. Its own environment is empty:
+// the program's comes with the values, so that nothing in it steers the stage.
 //
 // # Limits
 //
@@ -35,6 +40,9 @@
 //
 //	spec.go      Spec, Injection: what to run
 //	child.go     Run: from the start of the stage to the end of the program
+//	launch.go    starting a stage
+//	ahead.go     StartAhead: a stage before it is known what becomes of it
+//	scratch.go   files with values where none can be in memory alone
 //	signals.go   which signals are passed on
 //	streams.go   the program's output through the masker
 //	front.go     this process at a terminal, before a program at an inner one

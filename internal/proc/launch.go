@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"warder/internal/platform"
@@ -52,20 +53,29 @@ func startStage(spec *Spec, o stageOrder) (*stage, error) {
 	case o.piped[0] != nil:
 		options.Files = append(options.Files, o.piped[:]...)
 	}
-	if err := s.launch(append([]string{"warder", StageCommand, o.part, spec.Path}, spec.Argv...), options); err != nil {
+	self, name, err := ownProgram(spec.Self)
+	if err == nil {
+		err = s.launch(self, append([]string{name, StageCommand, o.part, spec.Path}, spec.Argv...), options)
+	}
+	if err != nil {
 		s.letGo()
 		return nil, err
 	}
 	return s, nil
 }
 
+// ownProgram is this process's executable, and the name by which a stage that has to start another one finds it again.
+func ownProgram(told string) (path, name string, err error) {
+	path, err = platform.OwnProgramPath()
+	if err != nil && filepath.IsAbs(told) {
+		return told, told, nil
+	}
+	return path, "warder", err
+}
+
 // launch starts the process on a thread that lives on, since the kernel ends a program with the thread that started it. No
 // goroutine but one that waits is bound to that thread: each change to a bound one costs two changes of threads.
-func (s *stage) launch(argv []string, options platform.ChildOptions) error {
-	self, err := platform.OwnProgramPath()
-	if err != nil {
-		return err
-	}
+func (s *stage) launch(self string, argv []string, options platform.ChildOptions) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()

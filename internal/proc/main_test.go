@@ -31,18 +31,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// wrap is: wrap [mask=TEXT] [places=DIR:DIR…] [env:NAME=VALUE] [file:NAME=VALUE] [stdin:=VALUE] -- CMD…
+// wrap is: wrap [mask=TEXT] [places=DIR:DIR…] [refuse=] [ahead=] [env:NAME=VALUE] [file:NAME=VALUE] [stdin:=VALUE] -- CMD…
 func wrap(args []string) int {
-	spec := proc.Spec{Env: os.Environ(), Streams: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	spec := proc.Spec{Env: os.Environ(), Streams: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, Self: os.Args[0]}
+	ahead := false
+	settings := map[string]func(s *proc.Spec, value string){
+		"mask": func(s *proc.Spec, value string) {
+			s.Mask = func(dst io.Writer) io.WriteCloser { return hider{dst, []byte(value)} }
+		},
+		"ahead":  func(*proc.Spec, string) { ahead = true },
+		"places": func(s *proc.Spec, value string) { s.Places = strings.Split(value, ":") },
+		"refuse": func(s *proc.Spec, _ string) { s.WithoutMemory() },
+	}
 	for ; args[0] != "--"; args = args[1:] {
 		name, value, _ := strings.Cut(args[0], "=")
-		if name == "places" {
-			spec.WithoutMemory()
-			spec.Places = strings.Split(value, ":")
-			continue
-		}
-		if name == "mask" {
-			spec.Mask = func(dst io.Writer) io.WriteCloser { return hider{dst, []byte(value)} }
+		if set, known := settings[name]; known {
+			set(&spec, value)
 			continue
 		}
 		way, name, _ := strings.Cut(name, ":")
@@ -54,6 +58,10 @@ func wrap(args []string) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 127
+	}
+	if ahead {
+		spec.Ahead = proc.StartAhead(spec)
+		spec.Ahead.TakeSignals()
 	}
 	outcome, err := proc.Run(spec)
 	if err != nil {

@@ -51,7 +51,7 @@ func startBelow(program string, argv []string, ours [2]*os.File) (pid int, err e
 	if err != nil {
 		return 0, err
 	}
-	self, err := platform.OwnProgramPath()
+	self, name, err := ownProgram(os.Args[0])
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ func startBelow(program string, argv []string, ours [2]*os.File) (pid int, err e
 	// only SIGINT or SIGHUP, so those are taken.
 	signal.Ignore(syscall.Signal(platform.SigTerminalOut))
 	notify(make(chan os.Signal, signalsHeld), platform.SigTerminalIn, platform.SigTerminalStop, platform.SigInterrupt, platform.SigQuit, platform.SigHangUp)
-	pid, err = platform.StartChild(self, append([]string{os.Args[0], StageCommand, partProgram, program}, argv...), platform.ChildOptions{
+	pid, err = platform.StartChild(self, append([]string{name, StageCommand, partProgram, program}, argv...), platform.ChildOptions{
 		Env:   stageEnv(),
 		Files: []*os.File{os.NewFile(0, "stdin"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr"), values, report},
 		Place: platform.ChildInForeground, Terminal: tty,

@@ -39,15 +39,17 @@ func TestRun(t *testing.T) {
 		"U-40 just not":  {[]string{"env:S=x*131070", "--", "sh", "-c", "echo ran"}, result{stderr: "S", status: 125}},
 	}
 	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := outcome(t, tt.args...)
-			if got.stdout != tt.want.stdout || got.status != tt.want.status || !strings.Contains(got.stderr, tt.want.stderr) {
-				t.Errorf("got %+v\nwant %+v", got, tt.want)
-			}
-			if tt.want.stderr == "" && got.stderr != "" {
-				t.Errorf("on standard error: %s", got.stderr)
-			}
-		})
+		for _, ahead := range [][]string{nil, {"ahead="}} {
+			t.Run(name+strings.Join(ahead, ""), func(t *testing.T) {
+				got := outcome(t, append(ahead, tt.args...)...)
+				if got.stdout != tt.want.stdout || got.status != tt.want.status || !strings.Contains(got.stderr, tt.want.stderr) {
+					t.Errorf("got %+v\nwant %+v", got, tt.want)
+				}
+				if tt.want.stderr == "" && got.stderr != "" {
+					t.Errorf("on standard error: %s", got.stderr)
+				}
+			})
+		}
 	}
 }
 
@@ -84,7 +86,7 @@ func TestDispositions(t *testing.T) {
 	if err != nil {
 		t.Skip("no /proc: ", err)
 	}
-	for _, args := range [][]string{{}, {"mask="}} {
+	for _, args := range [][]string{{}, {"mask="}, {"ahead="}, {"ahead=", "mask="}} {
 		got := outcome(t, append(args, "--", "grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status")...)
 		if got.stdout != string(plain) {
 			t.Errorf("%v: %s, without: %s", args, got.stdout, plain)
@@ -105,6 +107,21 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestNothingSteersTheStage: variables that would change what Go does reach the program alone, as they were.
+func TestNothingSteersTheStage(t *testing.T) {
+	for _, args := range [][]string{{}, {"ahead="}} {
+		argv := append(append([]string{"env", "-i", "GODEBUG=inittrace=1", "GOMAXPROCS=7", "X=1", "PATH=/usr/bin:/bin"}, wrapped(t, args...)...), "--", "env")
+		b := launch(t, nil, append([]string{"/usr/bin/env"}, argv[1:]...))
+		out, status := b.end()
+		if want := "GODEBUG=inittrace=1\nGOMAXPROCS=7\nX=1\nPATH=/usr/bin:/bin\n"; out != want || status != 0 {
+			t.Errorf("%v: %q, %d", args, out, status)
+		}
+		if n := strings.Count(b.errs.String(), "init runtime "); n != 1 { // of wrap itself
+			t.Errorf("%v: %d processes were steered", args, n)
+		}
+	}
+}
+
 // TestDescriptors: nothing is open in it that was not before.
 func TestDescriptors(t *testing.T) {
 	script := []string{"sh", "-c", "ls /proc/$$/fd"}
@@ -112,7 +129,7 @@ func TestDescriptors(t *testing.T) {
 	if err != nil {
 		t.Skip("no /proc: ", err)
 	}
-	for _, args := range [][]string{{}, {"mask="}} {
+	for _, args := range [][]string{{}, {"mask="}, {"ahead="}, {"ahead=", "mask="}} {
 		if got := outcome(t, append(append(args, "env:S=1", "--"), script...)...); got.stdout != string(plain) {
 			t.Errorf("%v: open: %q, without: %q", args, got.stdout, plain)
 		}

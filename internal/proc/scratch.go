@@ -108,6 +108,7 @@ func makeScratch(parent *os.Root) (*scratch, error) {
 		if err := parent.Mkdir(s.name, 0o700); err != nil {
 			return nil, err
 		}
+		_ = parent.Chmod(s.name, 0o700) // whatever the umask says
 		locked, err := s.open()
 		if err == nil && locked && s.isThere() {
 			return s, nil

@@ -49,7 +49,7 @@ func TestU_40_FileOnTmpfs(t *testing.T) {
 	script := `stat -c %a "$F" "${F%/*}"; head -c 3 "$F" >/dev/null; cat "$F"; (cat "$F"); sh -c 'cat "$F"; exec cat "$G"'; echo "$F" >&2; exec cat "$F"`
 	for _, mask := range []string{"", "mask=no-such-text"} {
 		place := privatePlace(t)
-		args := []string{"places=/no/such/dir:" + place, "file:F=" + token, "file:G=" + second, "--", "sh", "-c", script}
+		args := []string{"refuse=", "places=/no/such/dir:" + place, "file:F=" + token, "file:G=" + second, "--", "sh", "-c", script}
 		if mask != "" {
 			args = append([]string{mask}, args...)
 		}
@@ -70,7 +70,7 @@ func TestU_40_FileOnTmpfs(t *testing.T) {
 func TestU_40_FileWhateverTheUmask(t *testing.T) {
 	place := privatePlace(t)
 	argv := append([]string{"/bin/sh", "-c", `umask 0; "$@"; umask 0177; "$@"`, "sh"},
-		wrapped(t, "places="+place, "file:F=v", "--", "sh", "-c", `stat -c %a "$F"`)...)
+		wrapped(t, "refuse=", "places="+place, "file:F=v", "--", "sh", "-c", `stat -c %a "$F"`)...)
 	if got, status := launch(t, nil, argv).end(); got != "600\n600\n" || status != 0 {
 		t.Errorf("%q, %d", got, status)
 	}
@@ -83,7 +83,7 @@ func TestU_40_NoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := filepath.Join(t.TempDir(), "ran")
-	got := outcome(t, "places=relative:/no/such/dir:/proc:"+open, "file:F=v", "--", "touch", ran)
+	got := outcome(t, "refuse=", "places=relative:/no/such/dir:/proc:"+open, "file:F=v", "--", "touch", ran)
 	if got.status != 125 {
 		t.Errorf("got %+v", got)
 	}
@@ -105,7 +105,7 @@ func TestU_40_FileOfSignalled(t *testing.T) {
 	for name, number := range map[string]int{"term": platform.SigTerminate, "hangup": platform.SigHangUp, "interrupt": platform.SigInterrupt} {
 		t.Run(name, func(t *testing.T) {
 			place := privatePlace(t)
-			b := begin(t, "places="+place, "file:F=v", "--", "sh", "-c", `echo "$F"; exec sleep 100`)
+			b := begin(t, "refuse=", "places="+place, "file:F=v", "--", "sh", "-c", `echo "$F"; exec sleep 100`)
 			if _, err := os.Stat(b.line()); err != nil {
 				t.Error(err)
 			}
@@ -134,18 +134,18 @@ func TestU_40_FileOfKilled(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(place, "warder-run-link")); err != nil {
 		t.Fatal(err)
 	}
-	lives := begin(t, "places="+place, "file:F=v", "--", "sh", "-c", `echo "$F"; exec sleep 100`)
+	lives := begin(t, "refuse=", "places="+place, "file:F=v", "--", "sh", "-c", `echo "$F"; exec sleep 100`)
 	living := lives.line()
 
 	for _, args := range [][]string{{"file:F=v"}, {}} {
-		killed := begin(t, "places="+place, "file:F=v", "--", "sh", "-c", `echo "$F"; exec sleep 100`)
+		killed := begin(t, "refuse=", "places="+place, "file:F=v", "--", "sh", "-c", `echo "$F"; exec sleep 100`)
 		file := killed.line()
 		killed.signal(platform.SigKill)
 		killed.end()
 		if _, err := os.Stat(file); err != nil {
 			t.Fatalf("nothing was left: %v", err)
 		}
-		if got := outcome(t, append(append([]string{"places=" + place}, args...), "--", "true")...); got.status != 0 {
+		if got := outcome(t, append(append([]string{"refuse=", "places=" + place}, args...), "--", "true")...); got.status != 0 {
 			t.Errorf("%+v", got)
 		}
 		if _, err := os.Stat(filepath.Dir(file)); err == nil {
@@ -156,5 +156,27 @@ func TestU_40_FileOfKilled(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestU_40_WithoutProc: a program in a sandbox without /proc gets its values too, those in files on a tmpfs.
+func TestU_40_WithoutProc(t *testing.T) {
+	place, token := privatePlace(t), rand.Text()
+	hidden := func(argv ...string) []string {
+		return append([]string{"/bin/sh", "-c", `exec unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"`, "sh"}, argv...)
+	}
+	if _, status := launch(t, nil, hidden("true")).end(); status != 0 {
+		t.Skip("no name space of an own can be made here")
+	}
+	for _, mask := range []string{"mask=", "mask=no-such-text"} {
+		argv := wrapped(t, mask, "places="+place, "file:F="+token, "env:V="+token, "--", "sh", "-c", `cat "$F"; echo "$V"; echo "$F" >&2`)
+		b := launch(t, nil, hidden(argv...))
+		got, status := b.end()
+		if path := b.errs.String(); got != token+token+"\n" || status != 0 || !strings.HasPrefix(path, place) {
+			t.Errorf("%q, %d, %q", got, status, path)
+		}
+	}
+	if left := entries(t, place); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
 	}
 }

@@ -51,6 +51,8 @@ type Spec struct {
 	// Places are directories for the files of ByFile where none can be in memory alone. The first is taken that is in memory
 	// and in which nobody else can change what is this user's.
 	Places []string
+	// Self is this process's own executable, for where the system does not tell: without /proc.
+	Self string
 	// Ahead is the stage that [StartAhead] began for this very program, if one was.
 	Ahead *Ahead
 
