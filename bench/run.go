@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
+
+	"warder/internal/platform"
 )
 
 const (
 	runMax     = 10 * time.Millisecond // over the bare program, with a warm daemon
 	pipeRounds = 5
 	pipeBytes  = 256 << 20
+	ttyBytes   = 16 << 20
 )
 
 // runPart measures what it costs to run a program with a value, and to have its output masked.
@@ -29,7 +33,10 @@ func runPart(r *report, dir string) error {
 		if err := runTimes(r, warder); err != nil {
 			return err
 		}
-		return pipeSpeed(r, warder)
+		if err := pipeSpeed(r, warder); err != nil {
+			return err
+		}
+		return terminalSpeed(r, warder)
 	})
 }
 
@@ -54,7 +61,18 @@ func runTimes(r *report, warder program) error {
 // pipeSpeed compares what comes through a pipe with and without a masker in between.
 func pipeSpeed(r *report, warder program) error {
 	r.step("run: reading %d MiB through pipes", pipeBytes>>20)
-	script := fmt.Sprintf("yes 'one line of a log that holds no value' | head -c %d", pipeBytes)
+	return throughput(r, warder, "a pipe", pipeBytes, drain)
+}
+
+// terminalSpeed does so with a terminal.
+func terminalSpeed(r *report, warder program) error {
+	r.step("run: reading %d MiB through terminals", ttyBytes>>20)
+	return throughput(r, warder, "a terminal", ttyBytes, drainTerminal)
+}
+
+// throughput runs a program that prints so many bytes, bare and masked in turns. read returns how fast they came.
+func throughput(r *report, warder program, what string, size int, read func(cmd *exec.Cmd) (float64, error)) error {
+	script := fmt.Sprintf("yes 'one line of a log that holds no value' | head -c %d", size)
 	var bare, masked []float64
 	for range pipeRounds {
 		for _, side := range []struct {
@@ -62,9 +80,9 @@ func pipeSpeed(r *report, warder program) error {
 			cmd    *exec.Cmd
 		}{
 			{&bare, exec.CommandContext(context.Background(), "/bin/sh", "-c", script)},
-			{&masked, warder("run", "bench", "--env-var", "V", "--", "/bin/sh", "-c", script)},
+			{&masked, warder("run", "bench", "--env-var", "V", "--mask", "--", "/bin/sh", "-c", script)},
 		} {
-			speed, err := drain(side.cmd)
+			speed, err := read(side.cmd)
 			if err != nil {
 				return err
 			}
@@ -73,9 +91,32 @@ func pipeSpeed(r *report, warder program) error {
 	}
 	slices.Sort(bare)
 	slices.Sort(masked)
-	fmt.Fprintf(r.out, "  through a pipe: %.0f MB/s, through a pipe and the masker: %.0f MB/s (%.2f of it)\n",
-		bare[pipeRounds/2], masked[pipeRounds/2], masked[pipeRounds/2]/bare[pipeRounds/2])
+	fmt.Fprintf(r.out, "  through %s: %.0f MB/s, through %s and the masker: %.0f MB/s (%.2f of it)\n",
+		what, bare[pipeRounds/2], what, masked[pipeRounds/2], masked[pipeRounds/2]/bare[pipeRounds/2])
 	return nil
+}
+
+// drainTerminal is drain for a program at a terminal of its own.
+func drainTerminal(cmd *exec.Cmd) (float64, error) {
+	keyboard, tty, err := platform.OpenPTY()
+	if err != nil {
+		return 0, err
+	}
+	defer keyboard.Close()
+	begun := time.Now()
+	pid, err := platform.StartChild(cmd.Path, cmd.Args, platform.ChildOptions{
+		Env: cmd.Environ(), Files: []*os.File{tty, tty, tty}, Place: platform.ChildInOwnSession, Terminal: tty,
+	})
+	if err := errors.Join(err, tty.Close()); err != nil {
+		return 0, err
+	}
+	n, _ := io.Copy(io.Discard, keyboard) // its end is an error
+	took := time.Since(begun)
+	state, err := platform.WaitChild(pid)
+	if err == nil && (state.Kind != platform.ChildExited || state.Code != 0 || n < ttyBytes) {
+		err = fmt.Errorf("a program at a terminal ended with %+v after %d bytes", state, n)
+	}
+	return float64(n) / 1e6 / took.Seconds(), err
 }
 
 // drain reads all that a program prints and returns how fast it came, in MB/s.

@@ -103,6 +103,10 @@ func IsOrphan() bool { return isOrphan() }
 // it has: false means that wake, which nobody reads, became readable or closed.
 func AwaitInput(tty, wake *os.File) (bool, error) { return awaitInput(tty, wake) }
 
+// GrowPipe gives a pipe room for size bytes. Of what is no pipe it changes
+// nothing and fails.
+func GrowPipe(f *os.File, size int) error { return growPipe(f, size) }
+
 // CloseOnExec keeps a file that was inherited from the program that this
 // process executes.
 func CloseOnExec(f *os.File) error { return closeOnExec(f) }

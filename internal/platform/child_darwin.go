@@ -11,6 +11,8 @@ func dieWithParent() error { return ErrUnsupported }
 
 func memoryFile(string) (*os.File, error) { return nil, ErrUnsupported }
 
+func growPipe(*os.File, int) error { return ErrUnsupported }
+
 func moveTo(f *os.File, fd int) error {
 	err := withFD(f, func(number uintptr) error { return unix.Dup2(int(number), fd) })
 	if err != nil {

@@ -22,6 +22,17 @@ func memoryFile(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil // #nosec G115 -- a descriptor
 }
 
+func growPipe(f *os.File, size int) error {
+	err := withFD(f, func(fd uintptr) error {
+		_, err := unix.FcntlInt(fd, unix.F_SETPIPE_SZ, size)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("making room in a pipe: %w", err)
+	}
+	return nil
+}
+
 func moveTo(f *os.File, fd int) error {
 	err := withFD(f, func(number uintptr) error { return unix.Dup3(int(number), fd, 0) })
 	if err != nil {

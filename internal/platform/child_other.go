@@ -22,6 +22,8 @@ func memoryFile(string) (*os.File, error) { return nil, ErrUnsupported }
 
 func keepOpen(*os.File) (int, error) { return 0, ErrUnsupported }
 
+func growPipe(*os.File, int) error { return ErrUnsupported }
+
 func moveTo(*os.File, int) error { return ErrUnsupported }
 
 func execute(string, []string, []string) error { return ErrUnsupported }

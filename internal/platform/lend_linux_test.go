@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -69,5 +70,33 @@ func TestIsInMemory(t *testing.T) {
 		if got, err := platform.IsInMemory(dir); err != nil || got != want {
 			t.Errorf("%s: %v, %v", path, got, err)
 		}
+	}
+}
+
+// TestGrowPipe: what fits the room is written although nobody reads, and a file that is no pipe stays as it is.
+func TestGrowPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	const room = 256 << 10
+	if err := platform.GrowPipe(r, room); err != nil {
+		t.Skip(err) // this user's pipes have all that they may
+	}
+	if err := w.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.Write(make([]byte, room)); err != nil {
+		t.Errorf("%d bytes: %v", n, err)
+	}
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if err := platform.GrowPipe(dir, room); err == nil {
+		t.Error("a directory was given room")
 	}
 }

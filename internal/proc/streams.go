@@ -13,6 +13,10 @@ import (
 
 const (
 	pumpSize = 64 << 10
+	// muchOutput is after how many bytes a pipe gets room for largePipe: with little room the program and this process wake
+	// each other for each few lines. A user's pipes have a limit together, so only those get it that use it.
+	muchOutput = 256 << 10
+	largePipe  = 1 << 20
 	// drainTime is how long a stream may be silent, once the program ended, that something which it left behind holds open.
 	drainTime = 200 * time.Millisecond
 )
@@ -28,13 +32,17 @@ type pump struct {
 // program learns of it as it would without this process.
 func (p *pump) run() error {
 	buf := make([]byte, pumpSize)
-	for {
+	for passed := 0; ; {
 		if p.end.Load() {
 			if err := p.from.SetReadDeadline(time.Now().Add(drainTime)); err != nil {
 				return err
 			}
 		}
 		n, err := p.from.Read(buf)
+		if passed < muchOutput && passed+n >= muchOutput {
+			_ = platform.GrowPipe(p.from, largePipe) // else it is slower
+		}
+		passed += n
 		if n > 0 {
 			if _, err := p.to.Write(buf[:n]); err != nil {
 				return err
