@@ -295,7 +295,10 @@ func (r *runOfProgram) inject(spec *proc.Spec) error {
 	for i, v := range r.permit.Values {
 		value := r.values[i]
 		spec.Inject = append(spec.Inject, proc.Injection{
-			Delivery: ways[v.As], Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error { return writeValue(w, value) },
+			Delivery: ways[v.As], Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error {
+				defer value.Destroy() // the program has it from here on (S2-22)
+				return writeValue(w, value)
+			},
 		})
 		if err := r.hide(v, value); err != nil {
 			return err

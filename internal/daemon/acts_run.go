@@ -30,7 +30,7 @@ func planRun(r *request) (*act, error) {
 				return nil, err
 			}
 			return &api.Reply{Output: api.RunPermit{
-				Lease: r.ID, Mask: in.Mask || r.who.Masked, Values: runValues(set), Warnings: full(set.Warnings()),
+				Lease: r.ID, Mask: in.Mask || r.who.Masked && !p.Proved(), Values: runValues(set), Warnings: full(set.Warnings()),
 			}}, nil
 		},
 	}, nil

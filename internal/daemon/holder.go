@@ -133,9 +133,9 @@ func (h holding) end(_ context.Context, call *api.Call) (*api.Reply, error) {
 	case in.Failed != "":
 		lease.Failed(failureOf(in.Failed))
 	case in.Signal != 0:
-		lease.Completed("signal "+strconv.Itoa(in.Signal))
+		lease.Completed("signal " + strconv.Itoa(in.Signal))
 	default:
-		lease.Completed("exit "+strconv.Itoa(in.Code))
+		lease.Completed("exit " + strconv.Itoa(in.Code))
 	}
 	return nil, nil
 }

@@ -157,11 +157,54 @@ func TestProofServesRunsForAWhile(t *testing.T) {
 	for range 2 {
 		multi.Begin(t, run)
 		multi.Answer(t, askProof, h.password)
-		wantsShown(t, "a multiplexer", multi.Finish(t), 0, `got`)
+		wantsShown(t, "a multiplexer, unmasked after presence", multi.Finish(t), 0, `got closed-`)
 	}
 	argv := h.Under(t, "codex", h.Warder(), "run", "bank", "--env-var", "V", "--", "true")
 	wantsShown(t, "an agent in that terminal", h.door.Run(t, person.Line(argv...)), 125, `error\[not_found\]`)
 	h.lock(t)
 	h.unlock(t)
 	wantsShown(t, "after a lock", h.prove(t, run), 0, "got closed-")
+}
+
+// TestS2_22_wiped: while the program runs, nothing that root can read of the process that started it, its memory first of all, has the
+// value; the program's own does, so the reader finds what is there.
+func TestS2_22_wiped(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root reads a process that hides itself")
+	}
+	h := newHouse(t, person.Options{})
+	value := token("ghp_")
+	h.add(t, value, "github-token --type api-token --level use")
+	l := &lasting{house: h, begun: filepath.Join(h.Home(), "begun"), gate: filepath.Join(h.Home(), "gate")}
+	h.mustRun(t, "mkfifo "+l.gate)
+	for _, mask := range []string{"", "--mask "} {
+		other := l.Terminal(t, person.Shell{})
+		other.Begin(t, "warder run github-token --env-var V "+mask+"-- sh -c '"+l.script("true")+"'")
+		l.awaitLease(t)
+		pids := func(pattern string) []string {
+			return strings.Fields(l.mustRun(t, "pgrep -f '"+pattern+"'; true"))
+		}
+		for _, pid := range pids("^warder (run|stage)") {
+			got := readAll(t, l.World, atoi(t, pid), []string{value})
+			if len(got.Hits) > 0 || len(got.Read) == 0 {
+				t.Errorf("%swarder (%s) still has it: %q", mask, pid, got.Hits)
+			}
+		}
+		child := pids("^sh -c echo")
+		if len(child) != 1 || len(readAll(t, l.World, atoi(t, child[0]), []string{value}).Hits) == 0 {
+			t.Errorf("%sthe reader does not find it in the program %q", mask, child)
+		}
+		l.mustRun(t, "rm "+l.begun+"; echo > "+l.gate)
+		other.Finish(t)
+		until(t, "the note is gone", func() bool { return len(l.leases()) == 0 })
+	}
+}
+
+func atoi(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

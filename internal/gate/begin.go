@@ -14,7 +14,7 @@ func (g *Gate) Begin(ctx context.Context, in *Intent, tool Tool) (*Lease, error)
 		}
 		return nil, err
 	}
-	d, refused := g.decide(in, act)
+	d, proved, refused := g.decide(in, act)
 	if err := g.record(ctx, in.created(), in.decided(d)); err != nil { // one without the other is of no use
 		refused = err
 	}
@@ -22,7 +22,7 @@ func (g *Gate) Begin(ctx context.Context, in *Intent, tool Tool) (*Lease, error)
 		close(act)
 		return nil, refused
 	}
-	return &Lease{gate: g, intent: in, act: act}, nil
+	return &Lease{gate: g, intent: in, act: act, proved: proved}, nil
 }
 
 func close(act *Act) {

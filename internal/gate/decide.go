@@ -22,23 +22,25 @@ func (g *Gate) Decide(s Session, needs []policy.Need) policy.Decision {
 }
 
 // decide decides, and lets presence be proved where policy wants it.
-func (g *Gate) decide(in *Intent, a *Act) (policy.Decision, error) {
-	d := g.Decide(in.Session, a.Needs)
+func (g *Gate) decide(in *Intent, a *Act) (d policy.Decision, proved bool, err error) {
+	d = g.Decide(in.Session, a.Needs)
 	leader := leaderOf(in.Session)
 	switch {
 	case d.Effect == policy.Deny:
-		return d, &Refusal{d}
+		return d, false, &Refusal{d}
 	case d.Effect == policy.Ask && d.Again && in.Proof == nil && g.presence.Recent(leader):
 		d.Effect, d.Reason = policy.Allow, "presence was proved in this session, for another of its kind"
-		return d, nil
+		return d, false, nil
 	case d.Effect == policy.Allow && in.Proof == nil:
-		return d, nil
+		return d, false, nil
 	}
-	d, err := g.prove(in, a, d)
-	if err == nil && d.Again {
+	asked := d.Effect == policy.Ask
+	d, err = g.prove(in, a, d)
+	proved = err == nil && asked
+	if proved && d.Again {
 		g.presence.Remember(leader)
 	}
-	return d, err
+	return d, proved, err
 }
 
 // leaderOf names the session leader of a person for whom one proof may serve again; "" where it may not, as anything may type

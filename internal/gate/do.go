@@ -21,7 +21,7 @@ func (g *Gate) Do(ctx context.Context, in *Intent, tool Tool) error {
 	}
 	defer close(lease.act)
 	if err = ctx.Err(); err == nil {
-		err = lease.act.Run(ctx, &Permit{lease})
+		err = lease.act.Run(ctx, &Permit{lease, lease.proved})
 	}
 	switch {
 	case err != nil:

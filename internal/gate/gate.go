@@ -109,13 +109,20 @@ type Act struct {
 type Tool func(ctx context.Context) (*Act, error)
 
 // Permit lets an act run.
-type Permit struct{ lease *Lease }
+type Permit struct {
+	lease  *Lease
+	proved bool
+}
+
+// Proved says whether a person proved to be there for this very act.
+func (p *Permit) Proved() bool { return p.proved }
 
 // Lease is the open life of one permitted act, from the decision to the outcome.
 type Lease struct {
 	gate   *Gate
 	intent *Intent
 	act    *Act
+	proved bool // a person's presence, for this act
 
 	// Of one that was handed to a process, guarded by the gate's mu:
 	holder *Holder

@@ -26,7 +26,9 @@ type scene struct {
 	logs *state.Dir
 	now  time.Time
 	book map[string]gate.Handed
-	ran  int
+
+	ran    int
+	proved bool // the last one, for itself
 }
 
 func newScene(t *testing.T) *scene {
@@ -74,8 +76,9 @@ func agent() gate.Session {
 // tool is a tool whose acts take these needs.
 func (s *scene) tool(needs ...policy.Need) gate.Tool {
 	return func(context.Context) (*gate.Act, error) {
-		return &gate.Act{Needs: needs, Canonical: []byte("{}"), Shown: "do it", Run: func(context.Context, *gate.Permit) error {
+		return &gate.Act{Needs: needs, Canonical: []byte("{}"), Shown: "do it", Run: func(_ context.Context, p *gate.Permit) error {
 			s.ran++
+			s.proved = p.Proved()
 			return nil
 		}}, nil
 	}
@@ -217,7 +220,7 @@ func TestProof(t *testing.T) {
 	s := newScene(t)
 	session, tool := person(), s.tool(policy.ToReveal)
 	p := s.ask(session, tool)
-	if ran, err := s.prove(session, tool, p); !ran || p.opened == nil || *p.opened != (approval.Question{Act: p.act, Challenge: p.challenge, Shown: "do it"}) {
+	if ran, err := s.prove(session, tool, p); !ran || !s.proved || p.opened == nil || *p.opened != (approval.Question{Act: p.act, Challenge: p.challenge, Shown: "do it"}) {
 		t.Errorf("the right one: %v, opened for %+v", err, p.opened)
 	}
 	var question *approval.Asked
@@ -241,6 +244,15 @@ func TestProof(t *testing.T) {
 	if ran, err := s.prove(session, tool, p); ran || !errors.Is(err, p.fails) {
 		t.Errorf("a wrong one: %v", err)
 	}
+	looks := s.tool(policy.ToLook)
+	q := &proof{}
+	if ran, err := s.prove(session, looks, q); ran || !errors.As(err, &question) {
+		t.Errorf("a proof for what needs none: %v", err)
+	}
+	q = &proof{act: question.Act, challenge: question.Challenge}
+	if ran, err := s.prove(session, looks, q); !ran || s.proved || q.opened != nil {
+		t.Errorf("what needs no proof: %v, proved %v", err, s.proved)
+	}
 	p = s.ask(session, tool)
 	if ran, err := s.prove(agent(), tool, p); ran || p.opened != nil {
 		t.Errorf("an agent's: %v", err)
@@ -255,7 +267,7 @@ func TestProofServesAgain(t *testing.T) {
 	_, err := s.prove(session, tool, s.ask(session, tool))
 	must(t, err)
 	again := gate.NewSession(session.Who) // another connection from the same terminal
-	if ran, err := s.do(gate.NewIntent("run", again), s.tool(policy.ToLendClosed)); !ran {
+	if ran, err := s.do(gate.NewIntent("run", again), s.tool(policy.ToLendClosed)); !ran || s.proved {
 		t.Errorf("again: %v", err)
 	}
 	s.ask(again, s.tool(policy.ToReveal))
