@@ -62,6 +62,8 @@ type AccountStatus struct {
 	// Why an unattended account did not open with the daemon, and what helps; empty if it did.
 	Why  string `json:"why,omitempty"`
 	Hint string `json:"hint,omitempty"`
+	// Who ran setup: a verdict, and the client's name. The client knows it from the record.
+	SetUpBy string `json:"set_up_by,omitempty"`
 }
 
 // Finding is one thing that is wrong with the store.

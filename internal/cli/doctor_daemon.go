@@ -59,6 +59,7 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 		if r.stranger != nil {
 			c.limited("daemon's socket", takeBack, "%v", r.stranger)
 		}
+		judgeKind(c, &s)
 		checkWarnings(c, s.Warnings)
 		if err == nil && (!s.Audit.OK || s.Audit.Signed > 0) {
 			judgeLog(c, &s)
@@ -87,11 +88,19 @@ func (c *checkup) running(ctx context.Context, r *reach) {
 	if s.Account.Why != "" {
 		c.broken("account", s.Account.Hint, "it is unattended and stays locked: %s", s.Account.Why)
 	}
+	judgeKind(c, &s)
 	if text := keysText(&s); text != "" {
 		c.ok("keys", "%s", text)
 	}
 	judgeLog(c, &s)
 	checkWarnings(c, s.Warnings)
+}
+
+// judgeKind tells of an account that has no password of a person's.
+func judgeKind(c *checkup, s *api.Status) {
+	if s.Account.Unattended {
+		c.limited("account", "use it where nobody else's programs run; a person has one with a password: warder setup", "it is unattended: %s", unattendedText(s))
+	}
 }
 
 // checkWarnings are what status warns of.

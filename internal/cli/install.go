@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"warder/internal/api"
 	"warder/internal/platform"
@@ -84,7 +83,8 @@ func copyProgram(from *os.File, target string) (err error) {
 }
 
 // recordProgram writes install.json for a program that was installed.
-func recordProgram(r *reach, p program, unattended bool) error {
+// by is who set it up.
+func recordProgram(r *reach, p program, unattended bool, by string) error {
 	dir, err := state.CreateDir(r.places.State.Path)
 	if err != nil {
 		return placeFault(err)
@@ -93,7 +93,7 @@ func recordProgram(r *reach, p program, unattended bool) error {
 	socket := r.dialer.Path
 	in := state.Install{
 		Binary: p.path, SHA256: p.sha256, Data: r.places.Data.Path, State: r.places.State.Path,
-		Config: r.places.Config.Path, Socket: socket, Unattended: unattended, Created: r.env.Now(),
+		Config: r.places.Config.Path, Socket: socket, Unattended: unattended, SetUpBy: by, Created: r.env.Now(),
 	}
 	if err := state.WriteInstall(dir, in); err != nil {
 		return placeFault(err)
@@ -141,11 +141,6 @@ func binaryDir(r *reach, install bool) (string, error) {
 
 // apart reports whether everything is in a folder of its own.
 func apart(r *reach) bool { return r.env.Getenv("WARDER_HOME") != "" }
-
-// inPath reports whether a shell would find programs in dir.
-func inPath(env *Env, dir string) bool {
-	return slices.Contains(filepath.SplitList(env.Getenv("PATH")), dir)
-}
 
 // notSetUp is the failure of setup for somebody who must not make an account
 // that a person opens.

@@ -197,7 +197,7 @@ func TestRecoveryOfAnUnattendedAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := recordProgram(r, program{r.install.Binary, r.install.SHA256}, true); err != nil {
+	if err := recordProgram(r, program{r.install.Binary, r.install.SHA256}, true, "agent"); err != nil {
 		t.Fatal(err)
 	}
 	file := passwordFile(r)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"warder/internal/api"
 	"warder/internal/api/frame"
-	"warder/internal/platform"
 	"warder/internal/secret"
 	"warder/internal/state"
 )
@@ -25,6 +23,9 @@ const setupLock = "setup.lock"
 type setup struct {
 	headless, noInstall, asJSON bool
 	kitFile, deviceSecret       string
+
+	by      string // who runs it, as status tells it afterwards
+	replace bool   // the person lets warder take the place of another program of its name
 }
 
 // setupDone is what a headless setup prints. The proof is what was tried before
@@ -57,8 +58,9 @@ program anew, as after an update, and changes nothing else. Where warder's files
 were copied or moved it records where they are now.
 
 With --headless the account is for a machine without people: the daemon makes the
-password, keeps it in a file and opens the account by itself. It has no presence,
-so nothing that needs a person is ever allowed there.`,
+password, keeps it in a file and opens the account by itself. It is marked as
+unattended: any program of this user can open it. It has no presence, so nothing
+that needs a person is ever allowed there. An account that is there stays what it is.`,
 		Example: `  warder setup
   warder setup --kit-file /media/stick/warder-kit.txt
   warder setup --headless --no-install --json`,
@@ -95,6 +97,7 @@ func (o *setup) run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
+	o.by = strings.TrimSpace(who.Verdict + " " + who.Client)
 	warnLoose(r)
 	switch known := r.install != nil; {
 	case r.moved != nil:
@@ -135,6 +138,9 @@ func (o *setup) begin(ctx context.Context, r *reach, who api.Whoami) error {
 	if !o.headless && who.Verdict != verdictPerson {
 		return notSetUp(who)
 	}
+	if err := lostAccount(r); err != nil {
+		return err
+	}
 	lock, err := lockSetup(r)
 	if err != nil {
 		return err
@@ -165,6 +171,19 @@ func lockSetup(r *reach) (*state.Lock, error) {
 		return nil, placeFault(err)
 	}
 	return lock, nil
+}
+
+// lostAccount is the failure of a setup on a device that holds the secret of an account whose files are not there, as those on a
+// disk that is not mounted. Another account in its place would leave the first one closed when the files come back: its record
+// would say that it opens by itself, or with another password. nil if nothing is lost.
+func lostAccount(r *reach) error {
+	device := filepath.Join(r.places.State.Path, "device") // F1.7
+	if r.hasAccount() || !isThere(filepath.Join(device, "secret")) || isThere(filepath.Join(device, "creating")) {
+		return nil
+	}
+	return api.Errorf(api.Exists, "this device has the secret of an account in %s, and nothing is there", r.places.Account()).
+		WithHint("bring its files back: mount or sync them, or take a backup; for another account set WARDER_HOME to a new directory. " +
+			"Who gives the lost one up for good removes the only key to it that is here: " + shellWords(device))
 }
 
 // kitMissing is the failure of a setup after one that made an account and was
@@ -229,6 +248,7 @@ func (o *setup) again(ctx context.Context, r *reach, who api.Whoami) (done bool,
 		}
 		warn(r.env.Err, "no kit was written to %s: the account has one already; %s", o.kitFile, how)
 	}
+	o.warnOtherKind(r, who)
 	if !o.asJSON {
 		account := "account"
 		if s.Account.ID != "" { // nobody knows the id of one that is locked
@@ -245,19 +265,6 @@ func (o *setup) again(ctx context.Context, r *reach, who api.Whoami) (done bool,
 	return true, printJSON(r.env.Out, now)
 }
 
-// recordAnew copies the running program over the recorded one, if it differs.
-func recordAnew(r *reach) error {
-	p, err := installTo(filepath.Dir(r.install.Binary))
-	if err != nil || p.sha256 == r.install.SHA256 && p.path == r.install.Binary {
-		return err
-	}
-	if err := recordProgram(r, p, r.install.Unattended); err != nil {
-		return err
-	}
-	warn(r.env.Err, "the program was recorded anew; a daemon that runs goes on as it is until: warder daemon restart")
-	return nil
-}
-
 // adopt records the program for an account that is there without this device:
 // synced from another one, or left by a removed installation.
 func (o *setup) adopt(r *reach) error {
@@ -269,36 +276,6 @@ Open it: warder unlock
 On a device that is new to it: warder unlock --recovery --device-secret
 `, printable(r.places.Account()))
 	return err
-}
-
-// install copies the program and records it, and makes the directory of the
-// settings, so that what a person puts there is not refused for its mode. Where
-// the person's own programs can't be written, as in a read-only home, the program
-// goes to the state directory.
-func (o *setup) install(r *reach, unattended, toUser bool) (program, error) {
-	p, err := installFor(r, toUser)
-	if toUser && !apart(r) && (state.IsReadOnly(err) || errors.Is(err, fs.ErrPermission)) {
-		failed := err
-		if p, err = installFor(r, false); err == nil {
-			warn(r.env.Err, "%v; the program is %s, as with --no-install", failed, p.path)
-		}
-	}
-	if err != nil {
-		return program{}, err
-	}
-	if dir, err := state.CreateDir(r.places.Config.Path); err == nil { // what is wrong with it status tells; it is not needed
-		_ = dir.Close()
-	}
-	return p, recordProgram(r, p, unattended)
-}
-
-// installFor copies the program to where it shall be.
-func installFor(r *reach, toUser bool) (program, error) {
-	dir, err := binaryDir(r, toUser)
-	if err != nil {
-		return program{}, err
-	}
-	return installTo(dir)
 }
 
 // unattended makes an account that the daemon opens by itself.
@@ -335,12 +312,16 @@ func (o *setup) unattended(ctx context.Context, r *reach) error {
 		return printJSON(r.env.Out, done)
 	}
 	rows := columns{}
-	rows.add("account", done.Account)
+	rows.add("account", done.Account+", unattended: "+opensForAll)
 	rows.add("password", done.PasswordFile)
 	rows.add("recovery kit", done.KitFile+" (move it off this machine)")
 	rows.add("program", done.Binary)
 	rows.add("proof", done.Proof.text())
-	return rows.print(r.env.Out)
+	if err := rows.print(r.env.Out); err != nil {
+		return err
+	}
+	warnPath(r.env, p.path)
+	return nil
 }
 
 // removeEmpty removes a file that holds nothing.
@@ -430,26 +411,9 @@ func (o *setup) attendedDone(ctx context.Context, r *reach, started api.Started,
 	}
 	fmt.Fprintf(env.Out, "Your account is made and open. The program is %s.\n", printable(p.path))
 	proof.say(env)
-	if dir := filepath.Dir(p.path); dir == userBin(env) && !inPath(env, dir) {
-		warn(env.Err, "%s is not in PATH: add it, and open a new shell", dir)
-	}
-	_, err := fmt.Fprintln(env.Out, "Store something: warder item add github-token --type api-token")
+	_, err := fmt.Fprintln(env.Out, "Store something: warder item add github-token --type api-token --level use")
+	warnPath(env, p.path)
 	return err
-}
-
-// offerInstall asks whether the program goes to the person's own programs.
-func (o *setup) offerInstall(r *reach, c *console) (bool, error) {
-	dir := userBin(r.env)
-	if o.noInstall || dir == "" || apart(r) {
-		return false, nil
-	}
-	if self, err := platform.OwnProgram(); err == nil {
-		defer self.Close()
-		if sameFile(self, filepath.Join(dir, "warder")) {
-			return true, nil
-		}
-	}
-	return c.confirm(fmt.Sprintf("Install warder as %s?", filepath.Join(dir, "warder")), true)
 }
 
 // passwordFile is where the daemon keeps the password of an unattended account.

@@ -77,12 +77,13 @@ func socketAnew(r *reach, moved *state.MovedError) (string, error) {
 // recordHere records the running program and these places.
 func (o *setup) recordHere(r *reach, moved *state.MovedError) error {
 	unattended, dir := r.install.Unattended, filepath.Dir(r.install.Binary)
+	o.by = r.install.SetUpBy
 	if !moved.StateMoved {
 		p, err := installTo(dir)
 		if err != nil {
 			return err
 		}
-		return recordProgram(r, p, unattended)
+		return recordProgram(r, p, unattended, o.by)
 	}
 	_, err := o.install(r, unattended, !o.noInstall && dir != filepath.Join(r.install.State, "bin"))
 	return err

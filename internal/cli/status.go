@@ -82,6 +82,7 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 	s.Daemon.Chain = []api.ChainProcess{}
 	_, err := r.call(ctx, api.OpStatus, nil, &s)
 	if err == nil {
+		r.tellSetUp(&s)
 		r.warnMissing(&s)
 		return s, nil
 	}
@@ -106,9 +107,17 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 			s.Account.PasswordFile = passwordFile(r)
 		}
 	}
+	r.tellSetUp(&s)
 	r.warnMissing(&s)
 	warnSettings(r.env, &s)
 	return s, nil
+}
+
+// tellSetUp says who set the account up, which the record knows.
+func (r *reach) tellSetUp(s *api.Status) {
+	if r.install != nil && s.Account.State != accountNone {
+		s.Account.SetUpBy = r.install.SetUpBy
+	}
 }
 
 // warnSettings says what is wrong with the settings, which a daemon that runs
@@ -170,6 +179,9 @@ func printStatus(env *Env, s *api.Status) error {
 		rows.add("daemon", "not running; the next command that needs it starts it")
 	}
 	rows.add("account", accountText(s))
+	if s.Account.Unattended {
+		rows.add("", unattendedText(s))
+	}
 	if s.Account.Hint != "" {
 		rows.add("", s.Account.Hint)
 	}
@@ -273,6 +285,17 @@ func accountText(s *api.Status) string {
 		return "unlocked until " + s.Account.LocksAt
 	}
 	return s.Account.State
+}
+
+// opensForAll is what nobody may overlook who uses an unattended account (L25).
+const opensForAll = "any program of this user can open it"
+
+// unattendedText is opensForAll, and who chose that.
+func unattendedText(s *api.Status) string {
+	if by := s.Account.SetUpBy; by != "" {
+		return opensForAll + "; set up by " + by
+	}
+	return opensForAll
 }
 
 // keysText says what holds the keys and what the account opens with. There is

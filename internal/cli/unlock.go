@@ -179,7 +179,7 @@ func (o *unlocking) recover(ctx context.Context, r *reach, c *console) error {
 	}
 	kitIsOut(r.places)
 	if in := r.install; in.Unattended { // it has a password that a person knows from now on
-		if err := recordProgram(r, program{in.Binary, in.SHA256}, false); err != nil {
+		if err := recordProgram(r, program{in.Binary, in.SHA256}, false, verdictPerson); err != nil {
 			return err
 		}
 	}

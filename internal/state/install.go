@@ -36,6 +36,7 @@ type Install struct {
 	Config     string    `json:"config"`
 	Socket     string    `json:"socket"`
 	Unattended bool      `json:"unattended"`
+	SetUpBy    string    `json:"set_up_by,omitempty"` // the verdict on who ran setup, and a client's name
 	Created    time.Time `json:"created"`
 }
 
