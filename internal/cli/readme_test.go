@@ -4,65 +4,103 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"warder/internal/testkit"
 )
 
-// TestReadmeCommands runs the README's examples in their order and in one home,
-// as an agent would: each "$ …" line of a console block that runs warder, whose
-// output must be the lines that follow it. "…" in those stands for any text of
-// one line.
-func TestReadmeCommands(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+// TestReadmeHeadless runs what the README shows for a machine without people and
+// for an agent, as it stands there, in a clone and a home of its own. What a
+// person does first is run by the tests of package e2e, which have persons: only
+// what an agent may do just as well is run here.
+func TestReadmeHeadless(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := consoleExamples(string(text))
-	if len(examples) == 0 {
-		t.Fatal("the README shows no command")
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	shell, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("no shell: the examples are written for one")
 	}
 	env := readmeEnviron(t)
-	for _, example := range examples {
-		t.Run(example.command, func(t *testing.T) {
-			cmd := exec.Command(shell, "-c", example.command)
-			cmd.Env = env
+	ran := map[string]int{}
+	examples := testkit.Examples(string(text))
+	setup, rest := apartBlock(examples, "headless") // its account comes first here
+	for _, example := range append(setup, rest...) {
+		dir := root
+		switch {
+		case example.Block == "headless":
+		case example.Block == "agent", strings.Contains(example.Command, "warder item add"):
+			dir = homeOf(env)
+		default:
+			continue
+		}
+		ran[example.Block]++
+		t.Run(example.Command, func(t *testing.T) {
+			if strings.HasPrefix(example.Command, "go run ") && os.Getenv(builtVar) == "" {
+				example.Command = strings.Replace(example.Command, "go run ./cmd/warder", os.Getenv(binaryVar), 1)
+			}
+			cmd := exec.Command(shell, "-c", example.Command)
+			cmd.Env, cmd.Dir = env, dir
 			// A refusal is an example too: its status is shown by its text.
 			got, _ := cmd.CombinedOutput()
-			pattern := strings.ReplaceAll(regexp.QuoteMeta(example.output), "…", ".*")
-			if !regexp.MustCompile("^" + pattern + "$").Match(got) {
-				t.Errorf("README shows:\n%s\nthe command prints:\n%s", example.output, got)
+			if !example.Matches(string(got)) {
+				t.Errorf("README shows:\n%s\nthe command prints:\n%s", strings.Join(example.Output, "\n"), got)
 			}
 		})
 	}
+	if ran["headless"] == 0 || ran["agent"] == 0 || ran["person"] != 1 {
+		t.Errorf("the README shows no such command: %v", ran)
+	}
 }
 
-// readmeEnviron makes a home for the examples and ends the daemon that they
-// start.
+// apartBlock parts the examples of one kind of block from the others.
+func apartBlock(examples []testkit.Example, block string) (those, others []testkit.Example) {
+	for _, e := range examples {
+		if e.Block == block {
+			those = append(those, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return those, others
+}
+
+// readmeEnviron makes a home for the examples, without a variable of warder's but
+// the one that makes an agent of whoever runs the tests, and ends the daemon that
+// they start.
 func readmeEnviron(t *testing.T) []string {
 	t.Helper()
 	home, err := os.MkdirTemp("", "w")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Join(home, "bin")
-	if err := os.Mkdir(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	binary := os.Getenv(binaryVar)
-	if err := os.Symlink(binary, filepath.Join(bin, "warder"+exeSuffix())); err != nil {
+	runtime := filepath.Join(home, "run") // not that of whoever runs the tests: it may have a daemon's socket
+	if err := os.Mkdir(runtime, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	env := []string{
-		"HOME=" + home, "WARDER_HOME=" + filepath.Join(home, "w"), "WARDER_CALLER=agent",
-		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"HOME=" + home, "XDG_RUNTIME_DIR=" + runtime, "WARDER_CALLER=agent",
+		"PATH=" + filepath.Join(home, ".local", "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"GOPROXY=off", "CGO_ENABLED=0",
+	}
+	if os.Getenv(builtVar) != "" {
+		for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS"} {
+			value, err := exec.Command("go", "env", name).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			env = append(env, name+"="+strings.TrimSpace(string(value)))
+		}
 	}
 	t.Cleanup(func() {
-		stop := exec.Command(binary, "daemon", "stop")
+		stop := exec.Command(os.Getenv(binaryVar), "daemon", "stop")
 		stop.Env = env
 		if output, err := stop.CombinedOutput(); err != nil {
 			t.Errorf("ending the daemon: %v: %s", err, output)
@@ -72,27 +110,8 @@ func readmeEnviron(t *testing.T) []string {
 	return env
 }
 
-// consoleExample is a command and the output that a document shows for it.
-type consoleExample struct{ command, output string }
-
-// consoleExamples returns warder's commands in the console blocks of a Markdown
-// text.
-func consoleExamples(text string) []consoleExample {
-	var examples []consoleExample
-	inside, ours := false, false
-	for line := range strings.Lines(text) {
-		command, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case strings.HasPrefix(line, "```"):
-			inside, ours = strings.HasPrefix(line, "```console"), false
-		case inside && isCommand:
-			ours = strings.HasPrefix(command, "warder ") || strings.Contains(command, "| warder ")
-			if ours {
-				examples = append(examples, consoleExample{command: strings.TrimSpace(command)})
-			}
-		case inside && ours:
-			examples[len(examples)-1].output += line
-		}
-	}
-	return examples
+// homeOf is the HOME of an environment.
+func homeOf(env []string) string {
+	i := slices.IndexFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "HOME=") })
+	return strings.TrimPrefix(env[i], "HOME=")
 }

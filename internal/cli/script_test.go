@@ -22,6 +22,9 @@ var update = flag.Bool("update", false, "rewrite the golden files of the scripts
 // one as another user, sets it.
 const binaryVar = "WARDER_TEST_BINARY"
 
+// builtVar is set where this run has built the executable: it can build more.
+const builtVar = "WARDER_TEST_BUILT"
+
 func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
@@ -46,6 +49,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	os.Setenv(binaryVar, binary)
+	os.Setenv(builtVar, "1")
 	return m.Run()
 }
 

@@ -67,7 +67,7 @@ func TestU148_ordinary(t *testing.T) {
 	h := &house{World: w, door: p, password: token("correct horse ")}
 	p.Answer(t, askNew, h.password)
 	p.Answer(t, askAgain, h.password)
-	wantsShown(t, "setup", p.Finish(t), 0, `not in PATH`)
+	wantsShown(t, "setup", p.Finish(t), 0, `your shell takes warder for `)
 	live(t, h)
 	if s := h.status(t); !s.Daemon.SameBinary {
 		t.Errorf("the daemon is not the installed program: %+v", s)

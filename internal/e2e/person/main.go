@@ -19,6 +19,9 @@ import (
 // one as another user, sets it.
 const BinaryVar = "WARDER_TEST_BINARY"
 
+// BuiltVar is set where this run has built the executable: it can build more.
+const BuiltVar = "WARDER_TEST_BUILT"
+
 // The parts that the test binary plays, as its first argument.
 const (
 	partInit   = "@init"   // SOCKET: the first process of a world
@@ -52,7 +55,7 @@ func Main(m interface{ Run() int }) int {
 		fmt.Fprintf(os.Stderr, "building warder: %v\n%s", err, output)
 		return 1
 	}
-	if err := errors.Join(os.Chmod(dir, 0o755), os.Setenv(BinaryVar, binary)); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Setenv(BinaryVar, binary), os.Setenv(BuiltVar, "1")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
