@@ -77,7 +77,7 @@ func plant(t *testing.T, path, text string) {
 	if text == "/" {
 		return
 	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

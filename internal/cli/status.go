@@ -82,7 +82,7 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 	s.Daemon.Chain = []api.ChainProcess{}
 	_, err := r.call(ctx, api.OpStatus, nil, &s)
 	if err == nil {
-		r.tellSetUp(&s)
+		tellSetUp(r, &s)
 		r.warnMissing(&s)
 		return s, nil
 	}
@@ -107,14 +107,14 @@ func (r *reach) status(ctx context.Context) (api.Status, error) {
 			s.Account.PasswordFile = passwordFile(r)
 		}
 	}
-	r.tellSetUp(&s)
+	tellSetUp(r, &s)
 	r.warnMissing(&s)
 	warnSettings(r.env, &s)
 	return s, nil
 }
 
 // tellSetUp says who set the account up, which the record knows.
-func (r *reach) tellSetUp(s *api.Status) {
+func tellSetUp(r *reach, s *api.Status) {
 	if r.install != nil && s.Account.State != accountNone {
 		s.Account.SetUpBy = r.install.SetUpBy
 	}

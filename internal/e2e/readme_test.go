@@ -29,16 +29,16 @@ func TestDone1_readme(t *testing.T) {
 	ran := map[string]int{}
 	for _, example := range testkit.Examples(string(text)) {
 		ran[example.Block]++
-		got := ""
+		var got string
 		switch example.Block {
 		case "person":
 			if strings.HasPrefix(example.Command, "go run ") {
 				h.mustRun(t, "cd "+person.Line(root))
-				got = h.follow(t, example)
+				got = follow(t, h, example)
 				h.mustRun(t, "mkdir -p "+person.Line(dir)+" && cd "+person.Line(dir))
 				break
 			}
-			got = h.follow(t, example)
+			got = follow(t, h, example)
 		case "agent":
 			r := h.Run(t, person.Command{Argv: h.Under(t, "claude", "sh", "-c", example.Command), Env: []string{path}, Dir: dir})
 			got = r.Stdout + r.Stderr
@@ -58,7 +58,7 @@ func TestDone1_readme(t *testing.T) {
 }
 
 // follow types a command and answers what the README shows that it asks. It returns what the terminal showed.
-func (h *house) follow(t *testing.T, example testkit.Example) string {
+func follow(t *testing.T, h *house, example testkit.Example) string {
 	t.Helper()
 	command := example.Command
 	if strings.HasPrefix(command, "go run ") && os.Getenv(person.BuiltVar) == "" {
