@@ -23,7 +23,10 @@ func TestDone1_readme(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := start(t, person.Options{Env: append(goEnviron(t), "WARDER_HOME=")})
-	path := "PATH=" + filepath.Join(w.Home(), ".local", "bin") + ":" + filepath.Dir(goProgram(t)) + ":/usr/local/bin:/usr/bin:/bin"
+	path := "PATH=" + filepath.Join(w.Home(), ".local", "bin") + ":/usr/local/bin:/usr/bin:/bin"
+	if program := goProgram(t); program != "" {
+		path += ":" + filepath.Dir(program)
+	}
 	h := &house{World: w, door: w.Terminal(t, person.Shell{Env: []string{path}}), password: token("correct horse ")}
 	dir := filepath.Join(h.Home(), "shop")
 	ran := map[string]int{}
