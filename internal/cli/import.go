@@ -120,11 +120,26 @@ func (o *importing) store(ctx context.Context, r *reach, in api.Import, text []s
 	if done.Undo != "" {
 		fmt.Fprintf(r.env.Out, "undo: warder item undo %s\n", printable(done.Undo))
 	}
+	if text := closedText(done.Level); text != "" && done.Added+done.Changed > 0 {
+		fmt.Fprintf(r.env.Out, "level %s: %s; to let programs have it: warder project stage %s --level use\n",
+			printable(done.Level), text, shellWords(in.Project, in.Stage))
+	}
 	if done.Added+done.Changed+done.Unchanged == 0 || !staysBehind(in.File) {
 		return nil
 	}
 	_, err = fmt.Fprintf(r.env.Err, "%s still holds the values: remove it when everything works without.\n", printable(in.File))
 	return err
+}
+
+// closedText says what a level keeps from running unasked; "" where it keeps nothing.
+func closedText(level string) string {
+	switch level {
+	case "unset", "none":
+		return "no agent sees it, and a run with it asks for your password"
+	case "ask":
+		return "a run with it asks for your password"
+	}
+	return ""
 }
 
 // staysBehind reports whether what was imported is a file that somebody can

@@ -18,7 +18,7 @@ func importer(call *api.Call) (*api.Reply, error) {
 		return nil, err
 	}
 	out := api.Imported{
-		Added: 2, Unchanged: 1, Warnings: []api.ImportWarning{{Line: 3, Text: "B was set before"}},
+		Added: 2, Unchanged: 1, Warnings: []api.ImportWarning{{Line: 3, Text: "B was set before"}}, Level: "unset",
 		Names: api.ImportNames{Added: []string{"A", "B"}, Changed: []string{}},
 	}
 	if !in.DryRun {
@@ -52,6 +52,7 @@ func TestImport(t *testing.T) {
 		{"a dry run", []string{"--dry-run"}, "", 0, "would add 2, change 0, leave 1 unchanged", 1, dry},
 		{"nobody to ask", nil, "", 2, "warder: hint: look at what would change, then run it with --yes", 1, dry},
 		{"without asking", []string{"--yes"}, "", 0, "undo: warder item undo t1", 1, real},
+		{"that it is closed", []string{"--yes"}, "", 0, "to let programs have it: warder project stage shop test --level use", 1, real},
 		{"a yes", nil, "y", 0, "shop/test: 2 added, 0 changed, 1 unchanged", 2, real},
 		{"a no", nil, "n", 0, "nothing was stored", 1, dry},
 		{"no answer", nil, "\x04", 0, "nothing was stored", 1, dry},
@@ -81,7 +82,7 @@ func TestImportJSON(t *testing.T) {
 	args := []string{"import", file, "--project", "shop", "--stage", "test", "--json"}
 	want := func(undo, refusal string) string {
 		return `{"added":2,"changed":0,"unchanged":1,"warnings":[{"line":3,"text":"B was set before"}],"undo":"` + undo +
-			`","names":{"added":["A","B"],"changed":[]}` + refusal + "}\n"
+			`","level":"unset","names":{"added":["A","B"],"changed":[]}` + refusal + "}\n"
 	}
 	const nobody = `,"error":{"code":"usage","message":"nothing was stored: there is no person at a terminal to ask",` +
 		`"hint":"look at what would change, then run it with --yes","id":""}`

@@ -179,6 +179,7 @@ func (m *importing) counted() *api.Imported {
 	slices.SortStableFunc(m.w.warned, func(a, b api.ImportWarning) int { return a.Line - b.Line })
 	return &api.Imported{
 		Added: len(d.Added), Changed: len(d.Changed), Unchanged: len(d.Unchanged), Warnings: append([]api.ImportWarning{}, m.w.warned...),
+		Level: vault.Effective(m.w.site.project.Level, m.w.change.Level).String(),
 		Names: api.ImportNames{Added: full(d.Added), Changed: full(d.Changed), Refused: refused},
 	}
 }

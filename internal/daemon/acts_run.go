@@ -87,9 +87,11 @@ func (f finder) Stage(vaultName, project, stage string) (credential.Source, erro
 }
 
 func (f finder) Reference(variable, ref string) (from credential.Source, field string, err error) {
-	about := f.subject // which is the stage or the file, and not what it names
+	about := f.subject // which is the stage, and not what it names
 	target, err := findPart(&f.lookup, "", ref)
-	f.subject = about
+	if f.subject = about; variable == "" && err == nil {
+		f.subject = about.and(f.levels(target.vault), target.found) // an env file is no subject: it is about all that it names
+	}
 	if isMissing(err) && variable != "" && !f.isPerson() { // its words would name what is hidden
 		err = f.missing("value", variable)
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 
 	"warder/internal/api"
@@ -29,6 +30,36 @@ func TestLeaseEnds(t *testing.T) {
 	rec := s.records()
 	if last := rec[len(rec)-1]; last.Outcome != "unknown" || last.ID != permit.Lease {
 		t.Errorf("recorded %+v", last)
+	}
+}
+
+// TestEnvFileInTheLog: the records of a run with an env file name what it lent, sealed unless all of it is open to all.
+func TestEnvFileInTheLog(t *testing.T) {
+	s := newScene(t)
+	for _, name := range []string{"gh", "db", "bank"} {
+		level := "use"
+		if name == "bank" {
+			level = ""
+		}
+		s.add(person(), name, level, token)
+	}
+	ref := func(name string) api.RunRef {
+		return api.RunRef{Var: "V_" + name, Ref: "warder://personal/" + name + "/token"}
+	}
+	for _, row := range []struct {
+		refs []api.RunRef
+		item string
+	}{
+		{[]api.RunRef{ref("gh")}, "personal/gh"},
+		{[]api.RunRef{ref("gh"), ref("db"), {Var: "MODE"}, {Var: "X", Ref: "warder://personal/gh/token"}}, "personal/gh, personal/db"},
+		{[]api.RunRef{ref("gh"), ref("bank")}, "sealed"},
+	} {
+		s.refused(s.do(person(), api.OpRun, api.RunBegin{File: "/app.env", Refs: row.refs, Program: "/bin/true", Argv: []string{"true"}}), api.NeedsApproval)
+		all := s.records()
+		got := all[len(all)-1].Item
+		if row.item == "sealed" && strings.Contains(got, "personal") || row.item != "sealed" && got != row.item {
+			t.Errorf("%v is recorded as %q", row.refs, got)
+		}
 	}
 }
 
