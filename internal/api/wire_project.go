@@ -119,7 +119,7 @@ type Imported struct {
 	Changed   int             `json:"changed"`
 	Unchanged int             `json:"unchanged"`
 	Warnings  []ImportWarning `json:"warnings"`
-	Undo      string          `json:"undo"` // empty where nothing was stored
+	Undo      string          `json:"undo"`  // empty where nothing was stored
 	Level     string          `json:"level"` // of the stage, as it and its project say together
 	Names     ImportNames     `json:"names"`
 	Error     *Error          `json:"error,omitempty"` // of what stored nothing: with what the import is or would be refused

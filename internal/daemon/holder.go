@@ -109,6 +109,10 @@ func mayHave(c *client, lease *gate.Lease) error {
 		return refused("values go to the recorded program only, and this is another one").
 			WithHint("run the program that setup recorded; see which that is: warder doctor")
 	}
+	// Whoever attached before it hid would go on reading.
+	if pid, err := platform.TracerOf(c.peer.PID()); err == nil && pid != 0 {
+		return refused("a debugger (pid %d) is attached to the program that asks", pid).WithHint("find out what it is and end it")
+	}
 	if os.Geteuid() == 0 {
 		return nil // root reads everything, so nothing can be seen from it
 	}

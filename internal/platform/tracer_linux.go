@@ -2,8 +2,8 @@ package platform
 
 import "fmt"
 
-func tracer() (int, error) {
-	const path = "/proc/self/status"
+func tracer(process string) (int, error) {
+	path := "/proc/" + process + "/status"
 	status, err := readFile(path, make([]byte, maxStatus))
 	if err != nil {
 		return 0, err

@@ -2,4 +2,4 @@
 
 package platform
 
-func tracer() (int, error) { return 0, ErrUnsupported }
+func tracer(string) (int, error) { return 0, ErrUnsupported }
