@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -92,6 +93,10 @@ func (o *runFlags) run(ctx context.Context, env *Env, before, argv []string) err
 		return err
 	}
 	if in.Program, err = lookPath(env, argv[0]); err != nil {
+		if there := notExecutable(env, argv[0]); there != "" {
+			err = api.Errorf(api.NotFound, "%s can't be run: it is no executable file", there).WithHint("chmod +x it if it is a program, or name another one")
+			return failedRun(env, err, exitNotRunnable)
+		}
 		return failedRun(env, err, exitNotFound)
 	}
 	r := &runOfProgram{env: env, in: in}
@@ -102,6 +107,25 @@ func (o *runFlags) run(ctx context.Context, env *Env, before, argv []string) err
 		}
 	}
 	return r.run(ctx)
+}
+
+// notExecutable is the path of what a name stands for where that is there and is no program.
+func notExecutable(env *Env, name string) string {
+	paths := []string{name}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		paths = nil
+		for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
+			if filepath.IsAbs(dir) {
+				paths = append(paths, filepath.Join(dir, name))
+			}
+		}
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
 }
 
 // failedRun says why there is no program, and is the exit status for it.
@@ -160,7 +184,8 @@ func (o *runFlags) inject(in *api.RunBegin) error {
 type runOfProgram struct {
 	env    *Env
 	in     *api.RunBegin
-	plain  []string // NAME=value of an env file's variables without a reference
+	plain  []string         // NAME=value of an env file's variables without a reference
+	lent   []proc.Injection // of those, what does not get into the environment
 	ahead  *proc.Ahead
 	permit api.RunPermit
 	values []secret.Value
@@ -240,6 +265,7 @@ func (r *runOfProgram) tell(ctx context.Context, way *reach, end api.RunEnd) {
 // failed ends a run that had no program.
 func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error {
 	var large *proc.TooLargeError
+	var much *proc.TooMuchError
 	var start *proc.StartError
 	var place *proc.PlaceError
 	status, word := 0, "internal"
@@ -252,6 +278,9 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 		err = e
 	case errors.As(err, &place):
 		err = api.Errorf(api.Internal, "%v", place).WithHint("give it in a variable (--env-var), or set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, with mode 0700")
+	case errors.As(err, &much):
+		status, word = exitNotRunnable, "too_large"
+		err = api.Errorf(api.TooLarge, "%v", much).WithHint("give large values as files: --file NAME; or start it with fewer variables")
 	case errors.As(err, &start):
 		status, word = exitNotRunnable, "not_runnable"
 		err = api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
@@ -267,6 +296,7 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 func (r *runOfProgram) spec() (proc.Spec, error) {
 	spec := proc.Spec{Path: r.in.Program, Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
 	spec.Env = append(spec.Env, r.plain...)
+	spec.Inject = append(spec.Inject, r.lent...)
 	spec.Places = privatePlaces(r.env)
 	for i, w := range []any{r.env.In, r.env.rawOut, r.env.Err} {
 		f, ok := w.(*os.File)
@@ -291,11 +321,10 @@ func privatePlaces(env *Env) []string {
 func (r *runOfProgram) inject(spec *proc.Spec) error {
 	spec.Ahead = r.ahead
 	r.hidden = mask.NewSet(mask.Options{})
-	ways := map[string]proc.Delivery{api.ByEnv: proc.ByEnv, api.ByFile: proc.ByFile, api.ByStdin: proc.ByStdin}
 	for i, v := range r.permit.Values {
 		value := r.values[i]
 		spec.Inject = append(spec.Inject, proc.Injection{
-			Delivery: ways[v.As], Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error {
+			Delivery: deliveryOf(v.As), Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error {
 				defer value.Destroy() // the program has it from here on (S2-22)
 				return writeValue(w, value)
 			},
@@ -308,6 +337,17 @@ func (r *runOfProgram) inject(spec *proc.Spec) error {
 		spec.Mask = func(dst io.Writer) io.WriteCloser { return mask.NewWriter(dst, r.hidden) }
 	}
 	return nil
+}
+
+// deliveryOf is how a value gets to the program.
+func deliveryOf(as string) proc.Delivery {
+	switch as {
+	case api.ByFile:
+		return proc.ByFile
+	case api.ByStdin:
+		return proc.ByStdin
+	}
+	return proc.ByEnv
 }
 
 func (r *runOfProgram) hide(v api.RunValue, value secret.Value) error {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"warder/internal/api"
 	"warder/internal/api/frame"
 	"warder/internal/dotenv"
+	"warder/internal/proc"
 	"warder/internal/secret"
 )
 
@@ -56,10 +59,25 @@ func (r *runOfProgram) readEnvFile() error {
 			sum := sha256.Sum256(e.Value)
 			ref.Sum = hex.EncodeToString(sum[:])
 			if len(r.in.Only) == 0 || slices.Contains(r.in.Only, e.Name) {
-				r.plain = append(r.plain, e.Name+"="+value)
+				r.give(e.Name, value)
 			}
 		}
 		r.in.Refs = append(r.in.Refs, ref)
 	}
 	return nil
+}
+
+// give gives the program a variable that the file sets itself: in the way that was asked for, which the daemon then is not asked about.
+func (r *runOfProgram) give(name, value string) {
+	asked := slices.IndexFunc(r.in.Inject, func(in api.RunInject) bool { return in.Field == name || in.Field == "" && in.Var == name })
+	if asked < 0 {
+		r.plain = append(r.plain, name+"="+value)
+		return
+	}
+	in := r.in.Inject[asked]
+	r.in.Inject = slices.Delete(r.in.Inject, asked, asked+1)
+	r.lent = append(r.lent, proc.Injection{
+		Delivery: deliveryOf(in.As), Name: cmp.Or(in.Var, name), Size: len(value),
+		Write: func(w io.Writer) error { _, err := io.WriteString(w, value); return err },
+	})
 }

@@ -99,7 +99,7 @@ func (c *Child) adopt(spec *Spec) (output, error) {
 		return outputKept, a.err
 	}
 	a.err = errNoStage
-	c.stage, c.tty, c.place, c.made = a.child.stage, a.child.tty, a.child.place, a.child.made
+	c.stage, c.tty, c.place, c.modes, c.made = a.child.stage, a.child.tty, a.child.place, a.child.modes, a.child.made
 	if spec.Mask == nil {
 		return outputKept, closeAll(a.readers[:])
 	}

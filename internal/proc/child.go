@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"syscall"
 
 	"warder/internal/platform"
 )
@@ -18,14 +19,15 @@ type Child struct {
 	tty   *os.File // the controlling terminal, if the program is in this process's group
 	front *front   // of a program under a pseudo terminal, else nil
 	place platform.ChildPlace
-	made  []*os.File // ours to close once it was started
+	modes platform.TerminalModes // of tty, before the program
+	made  []*os.File             // ours to close once it was started
 
 	scratch *scratch       // of a program whose files are not in memory alone
 	swept   sync.WaitGroup // of what others have left
 }
 
 // Run starts a program, passes on what concerns it, and waits for it. The error is about starting it: a
-// *TooLargeError before anything was started, a *StartError where it can't be run; or about output that was withheld,
+// *TooLargeError before anything was started, a *TooMuchError or *StartError where it can't be run; or about output that was withheld,
 // since it could not be masked or written.
 func Run(spec Spec) (Outcome, error) {
 	c := &Child{}
@@ -37,7 +39,15 @@ func Run(spec Spec) (Outcome, error) {
 	// Each signal takes a thread of the runtime a while: who has run the program does not wait for it.
 	defer func() { go signal.Stop(signals.c) }()
 	if err := c.start(&spec, signals.taken); err != nil {
+		if errors.Is(err, syscall.E2BIG) {
+			err = spec.tooMuch()
+		}
 		return Outcome{}, errors.Join(err, spec.Ahead.Close())
+	}
+	if c.front == nil && c.tty != nil {
+		// Who reads the terminal from the background stops its whole group. This process must see the program stop, and
+		// not stop beside it: it would stop once more when both are to go on.
+		notify(signals.c, platform.SigTerminalIn, platform.SigTerminalOut)
 	}
 	for _, place := range spec.Places {
 		c.swept.Go(func() { sweep(place) })
@@ -45,7 +55,9 @@ func Run(spec Spec) (Outcome, error) {
 	stop := c.relay(signals.c)
 	outcome, err := c.wait()
 	stop()
-	return outcome, errors.Join(err, c.pumps.drain())
+	// The terminal stays raw until the last of the output is through: its line ends are made already.
+	err = errors.Join(err, c.pumps.drain())
+	return outcome, errors.Join(err, c.finish(outcome))
 }
 
 func (c *Child) close() {
@@ -88,9 +100,12 @@ func (c *Child) start(spec *Spec, taken <-chan struct{}) error {
 		err = fmt.Errorf("handing the values over: %w", lost)
 	}
 	if err != nil {
-		_ = c.reap()
-		c.finish()
-		return errors.Join(err, c.pumps.drain())
+		_ = platform.SignalProcess(c.stage.pid, platform.SigKill)
+		if c.front == nil {
+			return errors.Join(err, c.reapStage(), c.pumps.drain())
+		}
+		c.front.stopKeys()
+		return errors.Join(err, c.pumps.drain(), c.finish(Outcome{}))
 	}
 	return nil
 }
@@ -126,7 +141,7 @@ func (c *Child) begin(spec *Spec, taken <-chan struct{}) (output, error) {
 // reap ends a stage that did not become the program.
 func (c *Child) reap() error {
 	_ = platform.SignalProcess(c.stage.pid, platform.SigKill)
-	return c.reapMonitor()
+	return c.reapStage()
 }
 
 func (c *Child) pipe() (r, w *os.File, err error) {
@@ -142,6 +157,7 @@ func (c *Child) findTerminal() {
 	if tty, err := platform.OpenTerminal(); err == nil {
 		c.tty, c.place = tty, platform.ChildInOurGroup
 		c.made = append(c.made, tty)
+		c.modes, _ = platform.ModesOf(tty) // of none nothing is restored
 		return
 	}
 	// Without a terminal nothing but a person or a supervisor signals this group, and a signal passed on must
@@ -194,8 +210,8 @@ func isTerminal(f *os.File) bool {
 func (c *Child) wait() (Outcome, error) {
 	if c.front != nil {
 		outcome, err := c.front.wait()
-		c.finish()
-		return outcome, errors.Join(err, c.reapMonitor())
+		c.front.stopKeys()
+		return outcome, err
 	}
 	for {
 		state, err := platform.WaitChild(c.stage.pid)
@@ -215,19 +231,29 @@ func (c *Child) wait() (Outcome, error) {
 	}
 }
 
-// reapMonitor lets the monitor end, which it does right after the program.
-func (c *Child) reapMonitor() error {
+// finish leaves the terminal as it was, and nothing behind.
+func (c *Child) finish(outcome Outcome) error {
+	switch {
+	case c.front != nil:
+		c.front.giveTerminal()
+		_ = c.front.ours.Close() // the monitor may end
+		return c.reapStage()
+	case c.place == platform.ChildInOurGroup && outcome.Signal != 0:
+		// A shell does so for a program that a signal ended. Of this process it only learns a status.
+		if group, err := platform.ForegroundGroup(c.tty); err == nil && group == platform.ProcessGroup() {
+			_ = c.modes.SetOn(c.tty)
+		}
+	}
+	return nil
+}
+
+// reapStage waits for what was started.
+func (c *Child) reapStage() error {
 	for {
 		state, err := platform.WaitChild(c.stage.pid)
 		if err != nil || state.Kind == platform.ChildExited || state.Kind == platform.ChildKilled {
 			return err
 		}
-	}
-}
-
-func (c *Child) finish() {
-	if c.front != nil {
-		c.front.finish()
 	}
 }
 
@@ -252,6 +278,7 @@ func (c *Child) relay(signals <-chan os.Signal) (stop func()) {
 func (c *Child) pass(number int) {
 	switch {
 	case number == platform.SigPipe:
+	case c.tty != nil && (number == platform.SigTerminalIn || number == platform.SigTerminalOut):
 	case c.front != nil:
 		c.front.signal(number)
 	case number == platform.SigWindow || terminalSent(c.tty, number):

@@ -80,6 +80,7 @@ func (f *front) started() {
 		return
 	}
 	f.takeTerminal()
+	f.tellPlace()
 	go f.typeKeys()
 }
 
@@ -87,6 +88,19 @@ func (f *front) resize() {
 	if rows, cols, err := platform.TerminalSize(f.outer); err == nil {
 		_ = platform.SetTerminalSize(f.keyboard, rows, cols)
 	}
+}
+
+// tellPlace lets the program's terminal be as this one: a job in the background that reads it stops.
+func (f *front) tellPlace() {
+	if f.inBackground() {
+		f.tell(askBackground, 0)
+	}
+}
+
+// inBackground says whether this process may not read its terminal. One that is not its controlling terminal anybody may read.
+func (f *front) inBackground() bool {
+	group, err := platform.ForegroundGroup(f.outer)
+	return err == nil && group != platform.ProcessGroup()
 }
 
 func (f *front) inForeground() bool {
@@ -194,6 +208,7 @@ func (f *front) signal(number int) {
 	case platform.SigContinue:
 		f.takeTerminal()
 		f.resize()
+		f.tellPlace()
 		f.tell(askContinue, 0)
 	case platform.SigTerminalStop:
 		f.mu.Lock()
@@ -210,13 +225,12 @@ func (f *front) signal(number int) {
 	}
 }
 
-// finish gives the terminal back and reads no more keys.
-func (f *front) finish() {
+// stopKeys reads no more keys: what is typed from now on is for the shell.
+func (f *front) stopKeys() {
 	f.mu.Lock()
 	f.ended = true
 	f.mu.Unlock()
 	_ = f.wakeW.Close()
 	close(f.inFore)
 	<-f.keys
-	f.giveTerminal()
 }

@@ -71,6 +71,49 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the value of %s is too large: the limit is %d bytes", e.Name, e.Limit)
 }
 
+// A TooMuchError says that the arguments and all variables together are more than the system passes to a program. It was
+// not started.
+type TooMuchError struct {
+	Size    int    // of all, as the system counts them
+	Largest string // the name of the largest variable, if there is any
+}
+
+func (e *TooMuchError) Error() string {
+	text := fmt.Sprintf("the arguments and the environment are too large together: they have %d bytes", e.Size)
+	if e.Largest != "" {
+		text += ", and the largest variable is " + e.Largest
+	}
+	return text
+}
+
+// tooMuch counts what the program was to get.
+func (s *Spec) tooMuch() *TooMuchError {
+	e, largest := &TooMuchError{}, 0
+	add := func(size int) { e.Size += size + 1 + pointerSize }
+	variable := func(name string, size int) {
+		add(size)
+		if size > largest {
+			largest, e.Largest = size, name
+		}
+	}
+	for _, arg := range s.Argv {
+		add(len(arg))
+	}
+	for _, entry := range s.Env {
+		name, _, _ := strings.Cut(entry, "=")
+		variable(name, len(entry))
+	}
+	for i := range s.Inject {
+		if in := &s.Inject[i]; in.Delivery == ByEnv {
+			variable(in.Name, len(in.Name)+1+in.Size)
+		}
+	}
+	return e
+}
+
+// pointerSize is what the system counts for each argument and variable beside its bytes.
+const pointerSize = 8
+
 // check refuses what could not be started, before anything is.
 func (s *Spec) check() error {
 	if s.Path == "" || len(s.Argv) == 0 {
@@ -101,6 +144,11 @@ func (s *Spec) check() error {
 		}
 		if err := in.fits(in.Name, limit); err != nil {
 			return err
+		}
+	}
+	for _, entry := range s.Env {
+		if name, value, _ := strings.Cut(entry, "="); !seen[name] && len(entry) >= MaxVariable {
+			return &TooLargeError{Name: name, Limit: MaxVariable - len(name) - 2, File: len(value) <= MaxValue}
 		}
 	}
 	return nil
