@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +28,7 @@ type Canary struct {
 type Hit struct {
 	Where  string // file or stream
 	Canary string // its name
-	Form   string // "raw", "hex", "hex upper", "base64 +1", "base64url +2", …
+	Form   string // "raw", "hex", "hex upper", "base64 +1", "base64url +2", "percent", "JSON", …
 	Offset int    // in bytes
 }
 
@@ -35,7 +37,8 @@ func (h Hit) String() string {
 	return fmt.Sprintf("%s: %s as %s at byte %d", h.Where, h.Canary, h.Form, h.Offset)
 }
 
-// Search looks for a set of canaries, each raw, in hex of both cases, and in
+// Search looks for a set of canaries, each raw, in hex of both cases, in the
+// percent signs of a URL, in JSON with and without escapes for HTML, and in
 // standard and URL base64 at each of the three alignments it can have inside
 // an encoded longer text.
 type Search struct {
@@ -80,6 +83,13 @@ func forms(c Canary) []needle {
 			needle{c.Name, fmt.Sprintf("base64 +%d", shift), core(base64.RawStdEncoding, c.Value, shift)},
 			needle{c.Name, fmt.Sprintf("base64url +%d", shift), core(base64.RawURLEncoding, c.Value, shift)})
 	}
+	percent := strings.ReplaceAll(url.QueryEscape(string(c.Value)), "+", "%20")
+	html, plain := inJSON(c.Value, true), inJSON(c.Value, false)
+	found = append(found,
+		needle{c.Name, "percent", []byte(percent)},
+		needle{c.Name, "percent lower", lowerEscapes(percent)},
+		needle{c.Name, "percent, plus for a blank", []byte(url.QueryEscape(string(c.Value)))},
+		needle{c.Name, "JSON", html}, needle{c.Name, "JSON without HTML's escapes", plain})
 	unique := found[:0]
 	for _, n := range found {
 		if !contains(unique, n.bytes) {
@@ -97,6 +107,27 @@ func Forms(c Canary) map[string][]byte {
 		named[n.form] = n.bytes
 	}
 	return named
+}
+
+// inJSON is what stands between the quotes of a JSON string.
+func inJSON(value []byte, html bool) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(html)
+	_ = e.Encode(string(value)) // a string is always encoded
+	text := bytes.TrimSpace(b.Bytes())
+	return text[1 : len(text)-1]
+}
+
+// lowerEscapes writes the hex digits behind percent signs in lower case.
+func lowerEscapes(text string) []byte {
+	out := []byte(text)
+	for i := range out {
+		if out[i] == '%' && i+2 < len(out) {
+			copy(out[i+1:i+3], bytes.ToLower(out[i+1:i+3]))
+		}
+	}
+	return out
 }
 
 // core encodes value as if shift bytes stood before it and keeps the characters
@@ -260,6 +291,11 @@ func (s *Search) prove(t testing.TB, canaries []Canary) {
 				"hex upper":  fmt.Appendf(nil, "%X", text),
 				"base64":     []byte(base64.StdEncoding.EncodeToString(text)),
 				"base64 url": []byte(base64.URLEncoding.EncodeToString(text)),
+				"query":      []byte(url.QueryEscape(string(text))),
+				"path":       []byte(strings.ReplaceAll(url.QueryEscape(string(text)), "+", "%20")),
+				"path lower": lowerEscapes(strings.ReplaceAll(url.QueryEscape(string(text)), "+", "%20")),
+				"JSON":       fmt.Appendf(nil, "{\"text\":\"%s\"}", inJSON(text, true)),
+				"plain JSON": fmt.Appendf(nil, "{\"text\":\"%s\"}", inJSON(text, false)),
 			} {
 				if len(s.Bytes("", leak)) == 0 {
 					t.Fatalf("testkit: the search does not find canary %q as %s after %d bytes", c.Name, form, lead)
