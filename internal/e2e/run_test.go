@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,28 +209,6 @@ func TestRunEnvFile(t *testing.T) {
 			t.Errorf("changed to %q: %+v", text, r)
 		}
 	}
-}
-
-// TestRunCanary uses a value in all ways from an agent's tree, and looks for it everywhere but in the programs that got it.
-func TestRunCanary(t *testing.T) {
-	l := lending(t)
-	search := testkit.NewSearch(t,
-		testkit.Canary{Name: "token", Value: []byte(l.token)}, testkit.Canary{Name: "stage", Value: []byte(l.stage)},
-	)
-	var said strings.Builder
-	for _, flags := range []string{"github-token --env-var V", "github-token --file V", "--project shop --stage test"} {
-		for _, script := range []string{`echo "$V$SHOP_KEY"`, `cat "$V" >&2; cat "$V"`, `set -x; echo "$V" "$SHOP_KEY"`, `kill -QUIT $$`} {
-			r := l.script(t, flags, script)
-			_, _ = fmt.Fprint(&said, r.Stdout, r.Stderr)
-		}
-	}
-	if !strings.Contains(said.String(), "****(V)") || !strings.Contains(said.String(), "****(SHOP_KEY)") {
-		t.Errorf("nothing was hidden in %q", said.String())
-	}
-	search.RequireCleanBytes(t, "what the agent saw", []byte(said.String()))
-	lookEverywhere(t, l.house, search, "while unlocked")
-	l.mustRun(t, "warder audit verify")
-	search.RequireClean(t, l.Dir())
 }
 
 // TestRunOutcome: the log says how each run ended, and says so if nobody knows.

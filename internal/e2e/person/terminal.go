@@ -209,11 +209,17 @@ func (p *Terminal) Finish(t testing.TB) Shown {
 // it would be the person's haste and no fault of the program.
 func (p *Terminal) Answer(t testing.TB, question, answer string) {
 	t.Helper()
+	p.Asked(t, question)
+	p.Type(t, answer+"\n")
+}
+
+// Asked is Answer without an answer: what to type next is up to the test.
+func (p *Terminal) Asked(t testing.TB, question string) {
+	t.Helper()
 	if match := p.Expect(t, "(?:"+question+")|"+ready); strings.HasPrefix(match[0], "<<ready ") {
 		t.Fatalf("person: the command ended and did not ask %q; the terminal showed:\n%s", question, p.Screen())
 	}
 	p.awaitHidden(t)
-	p.Type(t, answer+"\n")
 }
 
 // awaitHidden waits until the terminal does not echo.
