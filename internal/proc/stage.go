@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,6 +72,8 @@ func becomeProgram(s start, report *os.File, ahead bool) error {
 	if err := platform.DropDumps(); err != nil && !errors.Is(err, platform.ErrUnsupported) {
 		return err
 	}
+	// That it dies with its parent is kept by thread: the one that executes the program has to be the one that asked for it.
+	runtime.LockOSThread()
 	if err := platform.DieWithParent(); err != nil && !errors.Is(err, platform.ErrUnsupported) {
 		return err
 	}
