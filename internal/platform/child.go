@@ -57,6 +57,13 @@ func StartChild(program string, argv []string, o ChildOptions) (pid int, err err
 // ChildKilled the pid is nobody's, or somebody else's.
 func WaitChild(pid int) (ChildState, error) { return waitChild(pid) }
 
+// PollChild is WaitChild without waiting: changed is false where nothing has
+// happened since.
+func PollChild(pid int) (state ChildState, changed bool, err error) { return pollChild(pid) }
+
+// StopOurselves stops this process, and returns when it goes on.
+func StopOurselves() error { return stopOurselves() }
+
 // SignalProcess sends a signal to a process, SignalGroup to each of a process
 // group. Who has ended already is no error.
 func SignalProcess(pid, signal int) error { return signalProcess(pid, signal) }

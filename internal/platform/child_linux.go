@@ -3,6 +3,7 @@ package platform
 import (
 	"fmt"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,6 +11,17 @@ import (
 func dieWithParent() error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("binding a process to its parent: %w", err)
+	}
+	return nil
+}
+
+// stopOurselves signals the very thread that calls, which takes the signal before it goes on; another one of this process might take it
+// later.
+func stopOurselves() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGSTOP); err != nil {
+		return fmt.Errorf("stopping this process: %w", err)
 	}
 	return nil
 }

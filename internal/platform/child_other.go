@@ -8,6 +8,10 @@ func startChild(string, []string, ChildOptions) (int, error) { return 0, ErrUnsu
 
 func waitChild(int) (ChildState, error) { return ChildState{}, ErrUnsupported }
 
+func pollChild(int) (ChildState, bool, error) { return ChildState{}, false, ErrUnsupported }
+
+func stopOurselves() error { return ErrUnsupported }
+
 func signalProcess(int, int) error { return ErrUnsupported }
 
 func processGroup() int { return 0 }

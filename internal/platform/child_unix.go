@@ -37,24 +37,31 @@ func startChild(program string, argv []string, o ChildOptions) (int, error) {
 }
 
 func waitChild(pid int) (ChildState, error) {
+	state, _, err := childState(pid, 0)
+	return state, err
+}
+
+func pollChild(pid int) (state ChildState, changed bool, err error) { return childState(pid, unix.WNOHANG) }
+
+func childState(pid, options int) (state ChildState, changed bool, err error) {
 	var status unix.WaitStatus
 	for {
-		_, err := unix.Wait4(pid, &status, unix.WUNTRACED|unix.WCONTINUED, nil)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return ChildState{}, fmt.Errorf("waiting for process %d: %w", pid, err)
-		}
+		got, err := unix.Wait4(pid, &status, unix.WUNTRACED|unix.WCONTINUED|options, nil)
 		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return ChildState{}, false, fmt.Errorf("waiting for process %d: %w", pid, err)
+		case got == 0:
+			return ChildState{}, false, nil
 		case status.Exited():
-			return ChildState{Kind: ChildExited, Code: status.ExitStatus()}, nil
+			return ChildState{Kind: ChildExited, Code: status.ExitStatus()}, true, nil
 		case status.Signaled(): //nolint:misspell // its name
-			return ChildState{Kind: ChildKilled, Signal: int(status.Signal())}, nil
+			return ChildState{Kind: ChildKilled, Signal: int(status.Signal())}, true, nil
 		case status.Stopped():
-			return ChildState{Kind: ChildStopped, Signal: int(status.StopSignal())}, nil
+			return ChildState{Kind: ChildStopped, Signal: int(status.StopSignal())}, true, nil
 		case status.Continued():
-			return ChildState{Kind: ChildContinued}, nil
+			return ChildState{Kind: ChildContinued}, true, nil
 		}
 	}
 }

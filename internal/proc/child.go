@@ -215,20 +215,32 @@ func (c *Child) wait() (Outcome, error) {
 	}
 	for {
 		state, err := platform.WaitChild(c.stage.pid)
-		if err != nil {
-			return Outcome{}, err
+		for err == nil && state.Kind == platform.ChildStopped {
+			state, err = stopWith(c.stage.pid)
 		}
-		switch state.Kind {
-		case platform.ChildExited:
+		switch {
+		case err != nil:
+			return Outcome{}, err
+		case state.Kind == platform.ChildExited:
 			return Outcome{Code: state.Code}, nil
-		case platform.ChildKilled:
+		case state.Kind == platform.ChildKilled:
 			return Outcome{Signal: state.Signal}, nil
-		case platform.ChildStopped:
-			// The job stops as a whole, as the shell expects; SIGCONT is passed on by relay.
-			_ = platform.SignalProcess(os.Getpid(), platform.SigStop)
-		case platform.ChildContinued:
 		}
 	}
+}
+
+// stopWith stops this process after its program, since the job stops as a whole, as the shell expects. Who lets the group go on lets the
+// program go on, too: it may have been stopped anew by now, and must not be woken from that. Who lets this process go on alone
+// means the program.
+func stopWith(pid int) (platform.ChildState, error) {
+	if err := platform.StopOurselves(); err != nil {
+		return platform.ChildState{}, err
+	}
+	state, changed, err := platform.PollChild(pid)
+	if err != nil || changed {
+		return state, err
+	}
+	return platform.ChildState{Kind: platform.ChildContinued}, platform.SignalProcess(pid, platform.SigContinue)
 }
 
 // finish leaves the terminal as it was, and nothing behind.
@@ -278,6 +290,7 @@ func (c *Child) relay(signals <-chan os.Signal) (stop func()) {
 func (c *Child) pass(number int) {
 	switch {
 	case number == platform.SigPipe:
+	case c.tty != nil && c.front == nil && number == platform.SigContinue: // stopWith's
 	case c.tty != nil && (number == platform.SigTerminalIn || number == platform.SigTerminalOut):
 	case c.front != nil:
 		c.front.signal(number)
