@@ -1,10 +1,14 @@
 package daemon
 
 import (
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"warder/internal/api"
+	"warder/internal/gate"
 )
 
 // TestLeaseEnds: a lease is open until its holder tells, or the daemon ends; what was not given by then is wiped.
@@ -91,4 +95,17 @@ func TestNeverEnv(t *testing.T) {
 	s.ok(s.do(person(), api.OpItemEdit, api.ItemEdit{Name: "gh", NeverEnv: &on}), &done)
 	s.refused(run(api.ByEnv), api.Usage)
 	s.refused(s.do(person(), api.OpItemUndo, api.ItemUndo{Tag: done.Undo}), api.NeedsApproval)
+}
+
+// TestNoLeasebook: a state directory that takes no more keeps no daemon from serving; what is open ends with it.
+func TestNoLeasebook(t *testing.T) {
+	s := newScene(t)
+	must(t, os.WriteFile(filepath.Join(s.acts.state.Path(), leasesDir), nil, 0o600)) // where the directory would be
+	d := &Daemon{state: s.acts.state, keep: &keeper{account: s.account}, log: slog.New(slog.DiscardHandler)}
+	book := openLeases(d)
+	if book.keep(gate.Handed{ID: "i1"}) == nil || len(d.warnings) != 1 {
+		t.Errorf("warned %q", d.warnings)
+	}
+	book.takeOver(s.acts.gate, d.warn)
+	book.drop("i1")
 }

@@ -121,10 +121,7 @@ func (d *Daemon) warn(format string, args ...any) {
 
 // serve begins to answer.
 func (d *Daemon) serve() error {
-	book, err := openLeases(d)
-	if err != nil {
-		return placeError("the directory of open runs", err)
-	}
+	book := openLeases(d)
 	d.gate = gate.New(gate.Config{
 		Log: d.audit, Unattended: d.keep.unattended, Now: d.clock.awake, Word: wordOf, Keep: book.keep, Drop: book.drop,
 	})

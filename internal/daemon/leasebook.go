@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 
 	"warder/internal/caller"
 	"warder/internal/gate"
@@ -28,18 +29,23 @@ type leasebook struct {
 	account func() (*vault.Account, error)
 }
 
-// openLeases opens the book; where that fails leases end with this daemon.
-func openLeases(d *Daemon) (leasebook, error) {
+// openLeases opens the book; where that fails, as on a full disk, leases end with this daemon.
+func openLeases(d *Daemon) leasebook {
 	dir, err := d.state.Create(leasesDir)
 	if err != nil {
-		return leasebook{}, err
+		d.warn("how a run ends that outlives this daemon will not be known: %v", err)
+		return leasebook{account: d.keep.get}
 	}
 	d.onEnd(dir.Close)
-	return leasebook{dir, d.keep.get}, nil
+	_ = dir.CleanTemp(d.clock.now()) // what a daemon that was killed was about to write
+	return leasebook{dir, d.keep.get}
 }
 
 // keep writes a lease down.
 func (b leasebook) keep(h gate.Handed) error {
+	if b.dir == nil {
+		return fs.ErrNotExist
+	}
 	text, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -62,11 +68,18 @@ func (b leasebook) keep(h gate.Handed) error {
 }
 
 // drop forgets a lease. A file that stays names a process that has ended, and goes with the next daemon.
-func (b leasebook) drop(id string) { _ = b.dir.Remove(id) }
+func (b leasebook) drop(id string) {
+	if b.dir != nil {
+		_ = b.dir.Remove(id)
+	}
+}
 
 // takeOver goes on with the leases of the daemon before. Without the account's key nothing in the book can be believed, and
 // it stays for a daemon that has it.
 func (b leasebook) takeOver(g *gate.Gate, warn func(format string, args ...any)) {
+	if b.dir == nil {
+		return
+	}
 	a, err := b.account()
 	if err != nil {
 		return
