@@ -30,7 +30,7 @@ const (
 
 	OpRead      = "read"       // Read → RunLease; the value as of a run
 	OpRun       = "run"        // RunBegin → RunPermit
-	OpRunValues = "run.values" // RunLease → nothing; the values of the permit, once
+	OpRunValues = "run.values" // RunLease → nothing; the next values of the permit, each once
 	OpRunEnd    = "run.end"    // RunEnd → nothing
 
 	OpTrustList   = "trust.list"   // nothing → TrustList

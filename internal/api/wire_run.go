@@ -51,7 +51,7 @@ type RunPermit struct {
 	Warnings []string   `json:"warnings"`
 }
 
-// RunValue is one value that the program gets; OpRunValues gives them in this order.
+// RunValue is one value that the program gets; OpRunValues gives them in this order, as many at a time as a reply takes.
 type RunValue struct {
 	Var    string `json:"var"`
 	As     string `json:"as"`

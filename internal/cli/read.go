@@ -61,12 +61,21 @@ func take(ctx context.Context, r *reach, lease api.RunLease, want int) ([]secret
 	if err := platform.DropDumps(); err != nil && !errors.Is(err, platform.ErrUnsupported) {
 		return nil, err
 	}
-	values, err := r.call(ctx, api.OpRunValues, lease, nil)
-	if err == nil && len(values) != want {
-		frame.DestroyAll(values)
-		return nil, api.Errorf(api.Internal, "the daemon gave %d values in place of %d", len(values), want)
+	var values []secret.Value
+	for {
+		more, err := r.call(ctx, api.OpRunValues, lease, nil)
+		values = append(values, more...)
+		if err == nil && (len(values) > want || len(more) == 0 && len(values) < want) {
+			err = api.Errorf(api.Internal, "the daemon gave %d values in place of %d", len(values), want)
+		}
+		if err != nil {
+			frame.DestroyAll(values)
+			return nil, err
+		}
+		if len(values) == want {
+			return values, nil
+		}
 	}
-	return values, err
 }
 
 // onTerminal says whether what is printed goes to the controlling terminal.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"warder/internal/api"
+	"warder/internal/api/frame"
 	"warder/internal/gate"
 	"warder/internal/platform"
 	"warder/internal/secret"
@@ -60,7 +61,7 @@ func holderOf(c *client) (gate.Holder, error) {
 	return gate.Holder{Instance: instance, Process: held{pidfd}}, nil
 }
 
-// give hands the values of a lease over, once, to the very process that it belongs to, if that runs the recorded program and
+// give hands the values of a lease over, each once and as many at a time as a reply takes, to the very process that it belongs to, if that runs the recorded program and
 // nobody of its user can read its memory.
 func (h holding) give(call *api.Call) (*api.Reply, error) {
 	var in api.RunLease
@@ -74,7 +75,7 @@ func (h holding) give(call *api.Call) (*api.Reply, error) {
 	if err := mayHave(c, lease); err != nil {
 		return nil, err
 	}
-	values, err := lease.Take()
+	values, err := lease.Take(frame.MaxValues)
 	if err != nil {
 		return nil, api.Errorf(api.Denied, "the values of %s were given already", in.Lease)
 	}

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,26 @@ func TestRunByAgent(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRunByAgent_manyVariables: a stage may have more variables than one reply of the daemon has values.
+func TestRunByAgent_manyVariables(t *testing.T) {
+	l := lending(t)
+	const count = 150
+	text := &strings.Builder{}
+	for i := range count {
+		fmt.Fprintf(text, "MANY_%d=%s\n", i, token("many-"))
+	}
+	file := filepath.Join(t.TempDir(), ".env")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.mustRun(t, "warder import "+file+" --project many --stage test --level use --yes")
+	r := l.script(t, "--project many", `env | grep ^MANY_ | sort -t_ -k2n | sha256sum; echo "$MANY_149"`)
+	sum := sha256.Sum256([]byte(text.String()))
+	if want := hex.EncodeToString(sum[:]) + "  -\n****(MANY_149)\n"; r.Status != 0 || r.Stdout != want {
+		t.Errorf("got %+v, want %s", r, want)
 	}
 }
 

@@ -323,16 +323,22 @@ func (s *scene) lend(p fakeProcess, holder caller.Instance) (id string, value se
 	s.t.Helper()
 	value, err := secret.New([]byte("a value that is lent"))
 	must(s.t, err)
+	return s.lendAll(p, holder, []secret.Value{value}), value
+}
+
+// lendAll begins a lease of a process for several values.
+func (s *scene) lendAll(p fakeProcess, holder caller.Instance, values []secret.Value) (id string) {
+	s.t.Helper()
 	in := gate.NewIntent("run", agent())
 	in.Facts["values"] = 1
 	must(s.t, s.gate.Do(s.t.Context(), in, func(context.Context) (*gate.Act, error) {
 		return &gate.Act{Needs: []policy.Need{policy.ToLend}, Run: func(_ context.Context, permit *gate.Permit) error {
-			permit.Lend(gate.Holder{Instance: holder, Process: p, Trusted: true}, []secret.Value{value})
+			permit.Lend(gate.Holder{Instance: holder, Process: p, Trusted: true}, values)
 			return nil
 		}}, nil
 	}))
 	s.wants(in.ID, created, allowed)
-	return in.ID, value
+	return in.ID
 }
 
 // TestLease: a lease is its holder's, gives its values once, and ends with what the holder tells.
@@ -353,13 +359,13 @@ func TestLease(t *testing.T) {
 	}
 	lease, err := s.gate.Held(id, holder)
 	must(t, err)
-	values, err := lease.Take()
+	values, err := lease.Take(1)
 	must(t, err)
 	if len(values) != 1 || !lease.Trusted() || lease.ID() != id {
 		t.Errorf("%d values, trusted %v", len(values), lease.Trusted())
 	}
 	values[0].Destroy()
-	if _, err := lease.Take(); !errors.Is(err, gate.ErrTaken) {
+	if _, err := lease.Take(1); !errors.Is(err, gate.ErrTaken) {
 		t.Errorf("twice: %v", err)
 	}
 	lease.Completed("exit 3")
@@ -371,6 +377,40 @@ func TestLease(t *testing.T) {
 	}
 	if len(s.book) != 0 {
 		t.Errorf("the book has %v", s.book)
+	}
+}
+
+// TestLeaseOfMany: more values than one reply takes are given in parts, each once, and what was not taken is wiped.
+func TestLeaseOfMany(t *testing.T) {
+	s := newScene(t)
+	holder, p := caller.Instance{PID: 9, Inode: 77}, newProcess()
+	var all []secret.Value
+	for i := range 5 {
+		v, err := secret.New([]byte{byte(i)})
+		must(t, err)
+		all = append(all, v)
+	}
+	id := s.lendAll(p, holder, all)
+	lease, err := s.gate.Held(id, holder)
+	must(t, err)
+	for _, want := range []string{"\x00\x01", "\x02\x03"} {
+		got := ""
+		values, err := lease.Take(2)
+		must(t, err)
+		for _, v := range values {
+			must(t, v.Use(func(b []byte) { got += string(b) }))
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	lease.Completed("exit 0")
+	<-p.closed
+	if all[3].Use(func([]byte) {}) != nil || all[4].Use(func([]byte) {}) == nil {
+		t.Error("what was taken is wiped, or what was not is left")
+	}
+	if _, err := lease.Take(2); !errors.Is(err, gate.ErrTaken) {
+		t.Errorf("after the end: %v", err)
 	}
 }
 
@@ -416,7 +456,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	lease, err := s.gate.Held(id, holder)
 	must(t, err)
-	if _, err := lease.Take(); !errors.Is(err, gate.ErrTaken) || lease.Trusted() {
+	if _, err := lease.Take(1); !errors.Is(err, gate.ErrTaken) || lease.Trusted() {
 		t.Errorf("values: %v, trusted %v", err, lease.Trusted())
 	}
 	lease.Completed("signal 15")

@@ -91,10 +91,10 @@ func (l *Lease) ID() string { return l.intent.ID }
 // Trusted says whether values may go to the process that holds the lease.
 func (l *Lease) Trusted() bool { return l.holder.Trusted }
 
-// Take takes the values out, once. The caller destroys them.
+// Take takes the next values out, each once and at most as many. The caller destroys them.
 //
 // Errors: ErrTaken.
-func (l *Lease) Take() ([]secret.Value, error) {
+func (l *Lease) Take(most int) ([]secret.Value, error) {
 	l.gate.mu.Lock()
 	defer l.gate.mu.Unlock()
 	values := l.values
@@ -102,6 +102,9 @@ func (l *Lease) Take() ([]secret.Value, error) {
 		return nil, ErrTaken
 	}
 	l.values = nil
+	if len(values) > most {
+		values, l.values = values[:most:most], values[most:]
+	}
 	return values, nil
 }
 
