@@ -32,12 +32,38 @@ const (
 type runFlags struct {
 	vault, project, stage, envFile string
 	envVars, maps, files, only     []string
-	stdin                          string
+	stdin                          stdinFlag
 	mask                           bool
 }
 
 // stdinOfItem is the value of --stdin without a field: no field has such a name.
 const stdinOfItem = "-"
+
+// stdinFlag is --stdin [FIELD]. Flags with a value that may be missing take it only behind "=", so a field behind a space is the
+// argument that follows the flag.
+type stdinFlag struct {
+	field string
+	at    int        // how many arguments came before it
+	nargs func() int // of those that were parsed
+}
+
+func (f *stdinFlag) String() string { return f.field }
+func (f *stdinFlag) Type() string   { return "field" }
+
+func (f *stdinFlag) Set(field string) error {
+	f.field, f.at = field, f.nargs()
+	return nil
+}
+
+// takeField takes the field from the arguments, where it is one of them: of several the one behind the flag, and of a single one if it
+// can't be the item.
+func (f *stdinFlag) takeField(args []string, noItem bool) []string {
+	if f.field != stdinOfItem || f.at >= len(args) || len(args) == 1 && !noItem {
+		return args
+	}
+	f.field = args[f.at]
+	return slices.Delete(slices.Clone(args), f.at, f.at+1)
+}
 
 // newRun builds "warder run".
 func newRun(env *Env) *cobra.Command {
@@ -77,9 +103,10 @@ that is not there 127.`,
 	f.StringArrayVar(&o.envVars, "env-var", nil, "put the value into this variable, as NAME[=FIELD]; repeatable")
 	f.StringArrayVar(&o.maps, "map", nil, "the same, as FIELD=NAME; repeatable")
 	f.StringArrayVar(&o.files, "file", nil, "put the value into a file that this variable names, as NAME[=FIELD]; repeatable")
-	f.StringVar(&o.stdin, "stdin", "", "make the value the program's standard input, or that of the named `field`")
+	o.stdin.nargs = f.NArg
+	f.Var(&o.stdin, "stdin", "make the value the program's standard input, or that of the named `field`")
 	f.Lookup("stdin").NoOptDefVal = stdinOfItem
-	f.StringSliceVar(&o.only, "only", nil, "of a project or an env file, these variables alone")
+	f.StringSliceVar(&o.only, "only", nil, "of a project or an env file, these variables alone, as A,B or A B; repeatable")
 	stageFlags(env, cmd, &o.project, &o.stage)
 	f.StringVar(&o.envFile, "env-file", "", "take the references in this env file")
 	f.StringVar(&o.vault, "vault", "", "the vault (default personal)")
@@ -136,12 +163,14 @@ func failedRun(env *Env, err error, status int) error {
 
 // request makes the request of a command line.
 func (o *runFlags) request(before, argv []string) (*api.RunBegin, error) {
+	noItem := o.project != "" || o.envFile != ""
+	before = o.stdin.takeField(before, noItem)
+	if noItem && len(o.only) > 0 { // as in --only A B
+		o.only, before = append(o.only, before...), nil
+	}
 	in := &api.RunBegin{Vault: o.vault, Project: o.project, Stage: o.stage, File: o.envFile, Only: o.only, Argv: argv, Mask: o.mask}
 	if len(before) > 0 {
 		in.Item, before = before[0], before[1:]
-	}
-	if len(before) == 1 && o.stdin == stdinOfItem { // as in --stdin FIELD
-		o.stdin, before = before[0], nil
 	}
 	switch {
 	case len(before) > 0:
@@ -170,8 +199,7 @@ func (o *runFlags) inject(in *api.RunBegin) error {
 	if err := errors.Join(add(api.ByEnv, true, o.envVars), add(api.ByEnv, false, o.maps), add(api.ByFile, true, o.files)); err != nil {
 		return err
 	}
-	if o.stdin != "" {
-		field := o.stdin
+	if field := o.stdin.field; field != "" {
 		if field == stdinOfItem {
 			field = ""
 		}
@@ -279,7 +307,7 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	case errors.As(err, &place):
 		err = api.Errorf(api.Internal, "%v", place).WithHint("give it in a variable (--env-var), or set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, with mode 0700")
 	case errors.As(err, &much):
-		status, word = exitNotRunnable, "too_large"
+		word = "too_large"
 		err = api.Errorf(api.TooLarge, "%v", much).WithHint("give large values as files: --file NAME; or start it with fewer variables")
 	case errors.As(err, &start):
 		status, word = exitNotRunnable, "not_runnable"
@@ -329,7 +357,7 @@ func (r *runOfProgram) inject(spec *proc.Spec) error {
 				return writeValue(w, value)
 			},
 		})
-		if err := r.hide(v, value); err != nil {
+		if err := errors.Join(canBe(v, value), r.hide(v, value)); err != nil {
 			return err
 		}
 	}
@@ -348,6 +376,16 @@ func deliveryOf(as string) proc.Delivery {
 		return proc.ByStdin
 	}
 	return proc.ByEnv
+}
+
+// canBe refuses what no variable can hold.
+func canBe(v api.RunValue, value secret.Value) error {
+	zero := false
+	err := value.Use(func(b []byte) { zero = v.As == api.ByEnv && slices.Contains(b, 0) })
+	if err == nil && zero {
+		return usageError("the value of %s has a zero byte, which no variable can hold", v.Var).WithHint("give it as a file: --file " + v.Var)
+	}
+	return err
 }
 
 func (r *runOfProgram) hide(v api.RunValue, value secret.Value) error {

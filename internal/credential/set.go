@@ -368,6 +368,14 @@ func needFor(level vault.Level) policy.Need {
 
 // add takes a copy of one value.
 func (s *Set) add(name string, as Delivery, f *vault.Field) error {
+	for _, v := range s.values {
+		switch {
+		case v.As == ByStdin && as == ByStdin:
+			return invalid("the standard input takes one value")
+		case v.As != ByStdin && as != ByStdin && v.Var == name:
+			return invalid("the variable %s is set twice", name)
+		}
+	}
 	value, err := f.Value.Clone()
 	if err != nil {
 		return err

@@ -212,7 +212,7 @@ func TestU_40_tooLarge(t *testing.T) {
 	}
 	argv := h.Under(t, "claude", h.Warder(), "run", "--env-file", file, "--", "touch", ran)
 	r = h.Run(t, person.Command{Argv: argv, Env: given})
-	if r.Status != 126 || !strings.Contains(r.Stderr, "error[too_large]") || !strings.Contains(r.Stderr, "GIVEN_") || !strings.Contains(r.Stderr, "--file") {
+	if r.Status != 125 || !strings.Contains(r.Stderr, "error[too_large]") || !strings.Contains(r.Stderr, "GIVEN_") || !strings.Contains(r.Stderr, "--file") {
 		t.Errorf("the whole environment: status %d, %.500s", r.Status, r.Stderr)
 	}
 	if exists(ran) {

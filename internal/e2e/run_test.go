@@ -47,6 +47,7 @@ func (l *lent) script(t *testing.T, flags, script string) person.Result {
 func TestRunByAgent(t *testing.T) {
 	l := lending(t)
 	l.mustRun(t, "warder project stage other linked --level use")
+	l.add(t, "zero\x00"+token("-"), "zero --type other --level use")
 	l.mustRun(t, "warder project set other linked --ref LINKED=warder://personal/bank/password")
 	sum := func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }
 	hash := `printf %s "$V" | sha256sum`
@@ -63,6 +64,9 @@ func TestRunByAgent(t *testing.T) {
 		{"by map", "github-token --map token=V", hash, 0, sum(l.token), ""},
 		{"a file", "github-token --file F", `sha256sum < "$F"; cat "$F"`, 0, sum(l.token), ""},
 		{"standard input", "github-token --stdin", `sha256sum`, 0, sum(l.token), ""},
+		{"the field behind it", "github-token --stdin token", `sha256sum`, 0, sum(l.token), ""},
+		{"in front of the item", "--stdin token github-token", `sha256sum`, 0, sum(l.token), ""},
+		{"the item behind it", "--stdin github-token", `sha256sum`, 0, sum(l.token), ""},
 		{"a key by line", "deploy-key --env-var V", `while read -r line; do echo "[$line]"; done <<<"$V"`, 0, "****(V)", ""},
 		{"a key", "deploy-key --env-var V=key", hash, 0, sum(l.key + "\n"), ""},
 		{"a stage", "--project shop --stage test", `printf %s "$SHOP_KEY" | sha256sum; echo "$SHOP_KEY $MODE"`, 0, sum(l.stage), ""},
@@ -70,6 +74,8 @@ func TestRunByAgent(t *testing.T) {
 		{"renamed", "--project shop --map SHOP_KEY=V --only SHOP_KEY", hash, 0, sum(l.stage), ""},
 		{"a variable as a file", "--project shop --file SHOP_KEY", `sha256sum < "$SHOP_KEY"`, 0, sum(l.stage), ""},
 		{"a variable as standard input", "--project shop --stdin=SHOP_KEY", `sha256sum`, 0, sum(l.stage), ""},
+		{"a variable behind a space", "--project shop --stdin SHOP_KEY", `sha256sum`, 0, sum(l.stage), ""},
+		{"several of a stage", "--project shop --only SHOP_KEY MODE", `echo "<$SHOP_KEY$MODE>"`, 0, "<****(SHOP_KEY)****(MODE)>", ""},
 		{"no such variable", "--project shop --file NOTHING", "true", 125, "", `no variable "NOTHING"`},
 		{"no variable at all", "--project shop --stdin", "true", 125, "", "error[usage]"},
 		{"what stands for something hidden", "--project other --stage linked", "true", 125, "", `no value "LINKED"`},
@@ -80,6 +86,9 @@ func TestRunByAgent(t *testing.T) {
 		{"closed", "bank --env-var V", "true", 125, "", `no item "bank", or it is not open to you`},
 		{"not there", "nothing --env-var V", "true", 125, "", `no item "nothing", or it is not open to you`},
 		{"no field", "github-token --env-var V=nothing", "true", 125, "", "error[not_found]"},
+		{"a variable twice", "github-token --env-var V --file V", "true", 125, "", "error[usage]: the variable V is set twice"},
+		{"a zero byte", "zero --env-var V", "true", 125, "", "hint: give it as a file: --file V"},
+		{"a zero byte in a file", "zero --file V", `tr '\0' 0 < "$V"`, 0, "zero0-", ""},
 		{"no variable", "github-token --env-var V-W", "true", 125, "", "error[usage]"},
 	}
 	for _, row := range rows {
