@@ -41,7 +41,9 @@ func waitChild(pid int) (ChildState, error) {
 	return state, err
 }
 
-func pollChild(pid int) (state ChildState, changed bool, err error) { return childState(pid, unix.WNOHANG) }
+func pollChild(pid int) (state ChildState, changed bool, err error) {
+	return childState(pid, unix.WNOHANG)
+}
 
 func childState(pid, options int) (state ChildState, changed bool, err error) {
 	var status unix.WaitStatus
