@@ -90,7 +90,12 @@ that is not there 127.`,
   warder run deploy-key --file KEY_FILE -- sh -c 'ssh -i "$KEY_FILE" host'
   warder run --project shop --stage development -- ./server
   warder run --env-file app.env -- ./server`,
-		ValidArgsFunction: completeItems(env),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 || o.project != "" || o.envFile != "" {
+				return nil, cobra.ShellCompDirectiveDefault // behind -- are programs and files
+			}
+			return completeItems(env)(cmd, args, word)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			if dash < 0 {
@@ -296,6 +301,7 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	var much *proc.TooMuchError
 	var start *proc.StartError
 	var place *proc.PlaceError
+	var lost *proc.OutputError
 	status, word := 0, "internal"
 	switch {
 	case errors.As(err, &large):
@@ -312,6 +318,8 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	case errors.As(err, &start):
 		status, word = exitNotRunnable, "not_runnable"
 		err = api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
+	case errors.As(err, &lost):
+		err = api.Errorf(api.Internal, "%v", lost).WithCause(lost).WithHint("it was started; see to where its output goes before you run it again")
 	}
 	r.tell(ctx, way, api.RunEnd{Failed: word})
 	if status != 0 {

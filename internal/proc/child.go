@@ -27,8 +27,8 @@ type Child struct {
 }
 
 // Run starts a program, passes on what concerns it, and waits for it. The error is about starting it: a
-// *TooLargeError before anything was started, a *TooMuchError or *StartError where it can't be run; or about output that was withheld,
-// since it could not be masked or written.
+// *TooLargeError before anything was started, a *TooMuchError or *StartError where it can't be run; or an *OutputError about
+// what was withheld, since it could not be masked or written.
 func Run(spec Spec) (Outcome, error) {
 	c := &Child{}
 	defer c.close()

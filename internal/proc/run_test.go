@@ -64,6 +64,27 @@ func TestNoInterpreter(t *testing.T) {
 	}
 }
 
+// TestOutputThatIsRefused: a masked program whose output can't be written has not worked, whatever its status.
+func TestOutputThatIsRefused(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("a device that refuses: ", err)
+	}
+	defer full.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "wrap", "mask=x", "--", "sh", "-c", "echo told; echo told >&2")
+	var told strings.Builder
+	cmd.Stdout, cmd.Stderr = full, &told
+	_ = cmd.Run()
+	const want = "told\nwrap: not all that the program printed is here: write /dev/stdout: no space left on device\n"
+	if status := cmd.ProcessState.ExitCode(); status != 125 || told.String() != want {
+		t.Errorf("status %d, %q", status, told.String())
+	}
+}
+
 // TestU_39_stdin: what is piped arrives once, with its end, byte for byte; and what comes back is the same.
 func TestU_39_stdin(t *testing.T) {
 	data := make([]byte, 5<<20)

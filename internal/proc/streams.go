@@ -1,7 +1,8 @@
 package proc
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -20,6 +21,15 @@ const (
 	// drainTime is how long a stream may be silent, once the program ended, that something which it left behind holds open.
 	drainTime = 200 * time.Millisecond
 )
+
+// An OutputError says that the program ran, and that some of what it printed was withheld.
+type OutputError struct{ Err error }
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("not all that the program printed is here: %v", e.Err)
+}
+
+func (e *OutputError) Unwrap() error { return e.Err }
 
 // pump copies a stream of the program through the masker.
 type pump struct {
@@ -72,13 +82,15 @@ func (ps *pumps) start() {
 		ps.wait.Go(func() {
 			err := p.run()
 			_ = p.from.Close()
-			err = errors.Join(err, p.to.Close())
-			if platform.IsReaderGone(err) {
-				err = nil // the program was told by its own stream
+			err = cmp.Or(err, p.to.Close())
+			if err == nil || platform.IsReaderGone(err) {
+				return // the program was told by its own stream
 			}
 			ps.mu.Lock()
 			defer ps.mu.Unlock()
-			ps.err = errors.Join(ps.err, err)
+			if ps.err == nil {
+				ps.err = &OutputError{err}
+			}
 		})
 	}
 }
