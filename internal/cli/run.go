@@ -104,6 +104,9 @@ that is not there 127.`,
 			return o.run(cmd.Context(), env, args[:dash], args[dash:])
 		},
 	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError("%v", err).WithHint(usedAs(cmd) + "; flags of the program stand behind --")
+	})
 	f := cmd.Flags()
 	f.StringArrayVar(&o.envVars, "env-var", nil, "put the value into this variable, as NAME[=FIELD]; repeatable")
 	f.StringArrayVar(&o.maps, "map", nil, "the same, as FIELD=NAME; repeatable")

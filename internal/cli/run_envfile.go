@@ -45,7 +45,7 @@ func (r *runOfProgram) readEnvFile() error {
 	defer secret.Wipe(text)
 	file, err := dotenv.Parse(path, text)
 	if err != nil {
-		return usageError("%v", err)
+		return usageError("%v", err).WithHint("correct that line; nothing was run")
 	}
 	defer file.Wipe()
 	for _, w := range file.Warnings {
