@@ -11,8 +11,8 @@ import (
 type Ahead struct {
 	begun   chan struct{} // closed when the fields below are there
 	err     error
-	child   Child // its stage and its terminal
-	readers [2]*os.File
+	child   Child       // its stage and its terminal
+	readers [2]*os.File // the second is nil if both streams go to one place
 
 	signalled *signals // nil before TakeSignals
 }
@@ -34,17 +34,23 @@ func StartAhead(spec Spec) *Ahead {
 
 func (a *Ahead) begin(spec *Spec) error {
 	order := stageOrder{part: partAhead, files: spec.Streams[:]}
-	for i := range a.readers {
-		var err error
-		if a.readers[i], order.piped[i], err = os.Pipe(); err != nil {
-			return errors.Join(err, closeAll(a.readers[:i]), closeAll(order.piped[:i]))
+	var writers [2]*os.File
+	for i := range writers {
+		if i == 1 && spec.together() {
+			order.piped[1] = writers[0]
+			continue
 		}
+		var err error
+		if a.readers[i], writers[i], err = os.Pipe(); err != nil {
+			return errors.Join(err, closeAll(a.readers[:i]), closeAll(writers[:i]))
+		}
+		order.piped[i] = writers[i]
 	}
 	a.child.findTerminal()
 	order.place = a.child.place
 	stage, err := startStage(spec, order)
 	a.child.stage = stage
-	if err = errors.Join(err, closeAll(order.piped[:])); err != nil {
+	if err = errors.Join(err, closeAll(writers[:])); err != nil {
 		return errors.Join(err, a.end())
 	}
 	return nil
@@ -104,15 +110,20 @@ func (c *Child) adopt(spec *Spec) (output, error) {
 		return outputKept, closeAll(a.readers[:])
 	}
 	for i, r := range a.readers {
-		c.pumps.add(r, spec.Mask(spec.Streams[1+i]))
+		if r != nil {
+			c.pumps.add(r, spec.Mask(spec.Streams[1+i]))
+		}
 	}
 	return outputPiped, nil
 }
 
+// closeAll closes the files that there are.
 func closeAll(files []*os.File) error {
 	var err error
 	for _, f := range files {
-		err = errors.Join(err, f.Close())
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
 	}
 	return err
 }

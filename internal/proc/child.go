@@ -191,6 +191,10 @@ func (c *Child) streams(spec *Spec) ([3]*os.File, error) {
 			shown = true
 			continue
 		}
+		if i == 1 && spec.together() {
+			out[2] = out[1]
+			continue
+		}
 		r, w, err := c.pipe()
 		if err != nil {
 			return out, err

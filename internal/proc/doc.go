@@ -9,7 +9,7 @@
 //     when the program is.
 //   - The program runs as if this process were not between it and its caller: arguments, streams, terminal, size,
 //     signals, job control, limits and exit status are those that it would have had.
-//   - Where its output is masked it goes through pipes, or, on the sides that are a terminal, through a pseudo
+//   - Where its output is masked it goes through pipes, one for both streams if these go to one place, or, on the sides that are a terminal, through a pseudo
 //     terminal.
 //   - A signal arrives once. When this process is killed, so is the program.
 //

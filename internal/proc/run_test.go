@@ -1,6 +1,7 @@
 package proc_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"os"
 	"os/exec"
@@ -61,6 +62,25 @@ func TestNoInterpreter(t *testing.T) {
 	}
 	if got := outcome(t, "--", script); got.status != 126 || got.stdout != "" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestOneOrder: what goes to one place comes there in the order in which it was printed.
+func TestOneOrder(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = "i=0; while [ $i -lt 300 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done"
+	want, err := exec.Command("sh", "-c", script+" 2>&1").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"mask=a"}, {"mask=a", "ahead="}, {"ahead="}} {
+		got, err := exec.Command(self, append(append([]string{"wrap"}, args...), "--", "sh", "-c", script)...).CombinedOutput()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v: %v, %q", args, err, got)
+		}
 	}
 }
 

@@ -22,6 +22,17 @@ const (
 	drainTime = 200 * time.Millisecond
 )
 
+// together says whether standard output and standard error go to one place, as with 2>&1. The program then has one pipe for both: from
+// two nobody could tell what it printed first, and a value that is cut between them would not be found.
+func (s *Spec) together() bool {
+	first, err := s.Streams[1].Stat()
+	if err != nil {
+		return false
+	}
+	second, err := s.Streams[2].Stat()
+	return err == nil && os.SameFile(first, second)
+}
+
 // An OutputError says that the program ran, and that some of what it printed was withheld.
 type OutputError struct{ Err error }
 
