@@ -67,17 +67,21 @@ func (r *runOfProgram) readEnvFile() error {
 	return nil
 }
 
-// give gives the program a variable that the file sets itself: in the way that was asked for, which the daemon then is not asked about.
+// give gives the program a variable that the file sets itself: in the ways that were asked for, which the daemon then is not asked about.
 func (r *runOfProgram) give(name, value string) {
-	asked := slices.IndexFunc(r.in.Inject, func(in api.RunInject) bool { return in.Field == name || in.Field == "" && in.Var == name })
-	if asked < 0 {
-		r.plain = append(r.plain, name+"="+value)
-		return
-	}
-	in := r.in.Inject[asked]
-	r.in.Inject = slices.Delete(r.in.Inject, asked, asked+1)
-	r.lent = append(r.lent, proc.Injection{
-		Delivery: deliveryOf(in.As), Name: cmp.Or(in.Var, name), Size: len(value),
-		Write: func(w io.Writer) error { _, err := io.WriteString(w, value); return err },
+	asked := false
+	r.in.Inject = slices.DeleteFunc(r.in.Inject, func(in api.RunInject) bool {
+		if in.Field != name && (in.Field != "" || in.Var != name) {
+			return false
+		}
+		asked = true
+		r.lent = append(r.lent, proc.Injection{
+			Delivery: deliveryOf(in.As), Name: cmp.Or(in.Var, name), Size: len(value),
+			Write: func(w io.Writer) error { _, err := io.WriteString(w, value); return err },
+		})
+		return true
 	})
+	if !asked {
+		r.plain = append(r.plain, name+"="+value)
+	}
 }

@@ -33,12 +33,11 @@ func (s *Set) fromFile() error {
 		if !IsVariable(ref.Var) {
 			return invalid("%q can't be the name of a variable", ref.Var)
 		}
-		name, as := s.wayOf(ref.Var)
 		from, path, err := s.find.Reference("", ref.Ref)
 		if err != nil {
 			return err
 		}
-		if err := s.addFrom(name, as, from, path); err != nil {
+		if err := s.addFrom(ref.Var, from, path); err != nil {
 			return err
 		}
 	}

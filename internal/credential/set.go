@@ -164,6 +164,8 @@ func (in *Request) check() error {
 		}
 	case in.Stage != "" && in.Project == "":
 		return invalid("a stage needs its project")
+	case in.Item != "" && len(in.Only) > 0:
+		return invalid("an item has fields and no variables to choose from: name one with --env-var NAME=FIELD")
 	}
 	for _, inject := range in.Inject {
 		switch inject.As {
@@ -286,30 +288,38 @@ func (s *Set) fromStage() error {
 
 // addVariable takes one variable of a stage, or what it stands for.
 func (s *Set) addVariable(f *vault.Field) error {
-	name, as := s.wayOf(f.Name)
-	if f.Ref == "" {
-		return s.add(name, as, f)
+	if f.Ref != "" {
+		from, path, err := s.find.Reference(f.Name, f.Ref)
+		if err != nil {
+			return err
+		}
+		return s.addFrom(f.Name, from, path)
 	}
-	from, path, err := s.find.Reference(f.Name, f.Ref)
-	if err != nil {
-		return err
+	for _, way := range s.waysOf(f.Name) {
+		if err := s.add(way.Var, way.As, f); err != nil {
+			return err
+		}
 	}
-	return s.addFrom(name, as, from, path)
+	return nil
 }
 
-// wayOf is how a variable of a stage or an env file reaches the program, and under which name: as it was asked for, else as itself.
-func (s *Set) wayOf(name string) (variable string, as Delivery) {
+// waysOf are how a variable of a stage or an env file reaches the program, and under which names: as it was asked for, else as itself.
+func (s *Set) waysOf(name string) []Injection {
+	var ways []Injection
 	for i, inject := range s.in.Inject {
 		if inject.Field == name || inject.Field == "" && inject.Var == name {
 			s.used[i] = true
-			return cmp.Or(inject.Var, name), inject.As
+			ways = append(ways, Injection{Var: cmp.Or(inject.Var, name), As: inject.As})
 		}
 	}
-	return name, ByEnv
+	if ways == nil {
+		return []Injection{{Var: name, As: ByEnv}}
+	}
+	return ways
 }
 
-// addFrom takes a field of an item that a reference named.
-func (s *Set) addFrom(name string, as Delivery, from Source, path string) error {
+// addFrom takes a field of an item that a variable stands for.
+func (s *Set) addFrom(variable string, from Source, path string) error {
 	it, err := s.open(from)
 	if err != nil {
 		return err
@@ -318,12 +328,17 @@ func (s *Set) addFrom(name string, as Delivery, from Source, path string) error 
 	if err != nil {
 		return err
 	}
-	if err := mayReach(from, name, as); err != nil {
-		return err
-	}
 	s.needs = append(s.needs, needFor(from.Level))
 	s.lists = append(s.lists, it.Commands)
-	return s.add(name, as, field)
+	for _, way := range s.waysOf(variable) {
+		if err := mayReach(from, way.Var, way.As); err != nil {
+			return err
+		}
+		if err := s.add(way.Var, way.As, field); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // allThere refuses variables that were asked for and are not there.

@@ -239,6 +239,7 @@ func TestInvalid(t *testing.T) {
 		"no such way":      {Item: "gh", Inject: []credential.Injection{{Var: "A", As: "telepathy"}}},
 		"a lonely stage":   {Item: "gh", Stage: "dev", Inject: byEnv("T", "")},
 		"stdin of a stage": {Project: "gh", Inject: []credential.Injection{{As: credential.ByStdin}}},
+		"only of an item":  {Item: "gh", Inject: byEnv("A", ""), Only: []string{"A"}},
 		"a variable twice": {Item: "gh", Inject: []credential.Injection{{Var: "A", As: credential.ByEnv}, {Var: "A", Field: "user", As: credential.ByFile}}},
 		"stdin twice":      {Item: "gh", Inject: []credential.Injection{{As: credential.ByStdin}, {Field: "user", As: credential.ByStdin}}},
 		"renamed to one":   {Project: "gh", Inject: byEnv("user", "password")},

@@ -75,6 +75,7 @@ func TestRunByAgent(t *testing.T) {
 		{"a variable as a file", "--project shop --file SHOP_KEY", `sha256sum < "$SHOP_KEY"`, 0, sum(l.stage), ""},
 		{"a variable as standard input", "--project shop --stdin=SHOP_KEY", `sha256sum`, 0, sum(l.stage), ""},
 		{"a variable behind a space", "--project shop --stdin SHOP_KEY", `sha256sum`, 0, sum(l.stage), ""},
+		{"a variable in two ways", "--project shop --env-var SHOP_KEY --file F=SHOP_KEY", `test "$SHOP_KEY" = "$(cat "$F")" && sha256sum < "$F"`, 0, sum(l.stage), ""},
 		{"several of a stage", "--project shop --only SHOP_KEY MODE", `echo "<$SHOP_KEY$MODE>"`, 0, "<****(SHOP_KEY)****(MODE)>", ""},
 		{"no such variable", "--project shop --file NOTHING", "true", 125, "", `no variable "NOTHING"`},
 		{"no variable at all", "--project shop --stdin", "true", 125, "", "error[usage]"},
