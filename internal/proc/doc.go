@@ -34,7 +34,8 @@
 // What something else that the program left behind writes after it ended is passed on until it is silent for
 // drainTime, and then not any more; it lives on, and where it had a pseudo terminal it has none from then on. A signal
 // to this process alone, while its group is the terminal's foreground, is taken for a key that the program got too
-// (signals.go). execve copies the environment once more into ordinary memory of the stage, for the moment until it
+// (signals.go). Without a terminal the program is in a group of its own, so that a signal arrives once: who
+// signals this process's group as a whole reaches the program, and not what that has started. execve copies the environment once more into ordinary memory of the stage, for the moment until it
 // becomes the program.
 //
 // # Files
