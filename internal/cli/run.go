@@ -127,14 +127,19 @@ func (o *runFlags) run(ctx context.Context, env *Env, before, argv []string) err
 	if err != nil {
 		return err
 	}
+	var missing error
 	if in.Program, err = lookPath(env, argv[0]); err != nil {
 		if there := notExecutable(env, argv[0]); there != "" {
 			err = api.Errorf(api.NotFound, "%s can't be run: it is no executable file", there).WithHint("chmod +x it if it is a program, or name another one")
 			return failedRun(env, err, exitNotRunnable)
 		}
-		return failedRun(env, err, exitNotFound)
+		if !slices.Contains(shellWordsOfDumps(), argv[0]) {
+			return failedRun(env, err, exitNotFound)
+		}
+		// It is no program, and yet what an agent wants with it is refused as such.
+		in.Program, missing = filepath.Join(string(filepath.Separator), argv[0]), err
 	}
-	r := &runOfProgram{env: env, in: in}
+	r := &runOfProgram{env: env, in: in, missing: missing}
 	defer r.close()
 	if in.File != "" {
 		if err := r.readEnvFile(); err != nil {
@@ -143,6 +148,9 @@ func (o *runFlags) run(ctx context.Context, env *Env, before, argv []string) err
 	}
 	return r.run(ctx)
 }
+
+// shellWordsOfDumps are the words by which shells show their variables, and which are no programs.
+func shellWordsOfDumps() []string { return []string{"set", "export", "declare", "compgen"} }
 
 // notExecutable is the path of what a name stands for where that is there and is no program.
 func notExecutable(env *Env, name string) string {
@@ -218,14 +226,15 @@ func (o *runFlags) inject(in *api.RunBegin) error {
 
 // runOfProgram is one run, from the request to the end of the program.
 type runOfProgram struct {
-	env    *Env
-	in     *api.RunBegin
-	plain  []string         // NAME=value of an env file's variables without a reference
-	lent   []proc.Injection // of those, what does not get into the environment
-	ahead  *proc.Ahead
-	permit api.RunPermit
-	values []secret.Value
-	hidden *mask.Set
+	env     *Env
+	in      *api.RunBegin
+	missing error            // why there is no such program, where that is said only to who may run one
+	plain   []string         // NAME=value of an env file's variables without a reference
+	lent    []proc.Injection // of those, what does not get into the environment
+	ahead   *proc.Ahead
+	permit  api.RunPermit
+	values  []secret.Value
+	hidden  *mask.Set
 }
 
 func (r *runOfProgram) close() {
@@ -242,7 +251,7 @@ func (r *runOfProgram) run(ctx context.Context) error {
 		return err
 	}
 	_, blind := platform.OwnProgramPath()
-	if blind == nil {
+	if blind == nil && r.missing == nil {
 		r.ahead = proc.StartAhead(spec)
 	}
 	way, err := r.env.reach()
@@ -255,6 +264,10 @@ func (r *runOfProgram) run(ctx context.Context) error {
 	}
 	if err := tell(ctx, way, api.OpRun, r.in, &r.permit); err != nil {
 		return err
+	}
+	if r.missing != nil {
+		r.tell(ctx, way, api.RunEnd{Failed: "not_found"})
+		return failedRun(r.env, r.missing, exitNotFound)
 	}
 	r.ahead.TakeSignals()
 	for _, w := range r.permit.Warnings {
@@ -333,7 +346,7 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 
 // spec is what is started, as far as it is known before it is decided.
 func (r *runOfProgram) spec() (proc.Spec, error) {
-	spec := proc.Spec{Path: r.in.Program, Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
+	spec := proc.Spec{Path: execPath(r.in), Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
 	spec.Env = append(spec.Env, r.plain...)
 	spec.Inject = append(spec.Inject, r.lent...)
 	spec.Places = privatePlaces(r.env)
@@ -345,6 +358,17 @@ func (r *runOfProgram) spec() (proc.Spec, error) {
 		spec.Streams[i] = f
 	}
 	return spec, nil
+}
+
+// execPath is the path that is executed, which a script is told: as it was written, where that leads to the very file that was judged. It
+// does not where a ".." stands behind a link.
+func execPath(in *api.RunBegin) string {
+	name := in.Argv[0]
+	parts := strings.Split(name, string(filepath.Separator))
+	if len(parts) > 1 && !slices.Contains(parts, "..") {
+		return name
+	}
+	return in.Program
 }
 
 // privatePlaces are where a program's files may be that can't be in memory alone: the session's own directory, else what all share.

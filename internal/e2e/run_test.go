@@ -154,6 +154,8 @@ func TestRunByAgent_programs(t *testing.T) {
 		{"the listed program", []string{"only-sha", "--stdin", "--", "sha256sum"}, 0, ""},
 		{"another one", []string{"only-sha", "--stdin", "--", "cat"}, 125, "error[denied]"},
 		{"one of its name", []string{"only-sha", "--stdin", "--", fake}, 125, "error[denied]"},
+		{"set", []string{"github-token", "--env-var", "V", "--", "set"}, 125, "error[denied]"},
+		{"export -p", []string{"github-token", "--env-var", "V", "--", "export", "-p"}, 125, "error[denied]"},
 		{"not there", []string{"github-token", "--env-var", "V", "--", "no-such-program-x"}, 127, "no-such-program-x"},
 	}
 	for _, row := range rows {
@@ -275,4 +277,20 @@ func TestAgentIsNotAsked(t *testing.T) {
 	l := lending(t)
 	argv := l.Under(t, "codex", l.Warder(), "run", "cloud", "--env-var", "V", "--", "true")
 	wantsShown(t, "level ask", l.door.Run(t, person.Line(argv...)), 125, `error\[needs_approval\]`)
+}
+
+// TestU_42_relativeScript: a script is told the path by which it was called, as without warder, and a shell's word is no program.
+func TestU_42_relativeScript(t *testing.T) {
+	l := lending(t)
+	dir := filepath.Join(l.Home(), "scripts")
+	l.mustRun(t, "mkdir -p "+dir+"/sub; printf '#!/bin/sh\\necho \"$0 <$V>\"\\n' > "+dir+"/sub/scr; chmod +x "+dir+"/sub/scr; ln -s sub "+dir+"/link")
+	for line, want := range map[string]string{
+		"cd " + dir + "/sub && warder run github-token --env-var V -- ./scr":               `(?m)^\./scr <ghp_`,
+		"cd " + dir + " && warder run github-token --env-var V -- link/scr":                `(?m)^link/scr <ghp_`,
+		"cd " + dir + "/sub && warder run github-token --env-var V -- ../link/scr":         `(?m)^/.*/scripts/link/scr <ghp_`,
+		"cd " + dir + " && PATH=$PWD/sub:$PATH warder run github-token --env-var V -- scr": `(?m)^/.*/scripts/sub/scr <ghp_`,
+	} {
+		wantsShown(t, line, l.door.Run(t, line), 0, want)
+	}
+	wantsShown(t, "a shell's word", l.door.Run(t, "warder run github-token --env-var V -- set"), 127, `there is no program "set"`)
 }

@@ -172,7 +172,8 @@ func TestU_40_WithoutProc(t *testing.T) {
 		argv := wrapped(t, mask, "places="+place, "file:F="+token, "env:V="+token, "--", "sh", "-c", `cat "$F"; echo "$V"; echo "$F" >&2`)
 		b := launch(t, nil, hidden(argv...))
 		got, status := b.end()
-		if path := b.errs.String(); got != token+token+"\n" || status != 0 || !strings.HasPrefix(path, place) {
+		// The race detector complains of the missing /proc, too.
+		if path := b.errs.String(); got != token+token+"\n" || status != 0 || !strings.Contains(path, "\n"+place) && !strings.HasPrefix(path, place) {
 			t.Errorf("%q, %d, %q", got, status, path)
 		}
 	}
