@@ -27,31 +27,87 @@ func judgeProgram(s *Set) {
 // dumps says whether a program does nothing but show its environment: what comes back is masked, but nobody needs it. It is a net for
 // accidents; a shell in between passes it.
 func dumps(program string, argv []string) bool {
-	args := argv[1:]
+	args := argv[1:] // #nosec G602 -- a program has its own name
 	switch filepath.Base(program) {
 	case "env":
-		return !envRuns(args)
+		args = behindEnv(args)
+		return len(args) == 0 || dumps(args[0], args)
+	case "busybox", "toybox":
+		return len(args) > 0 && dumps(args[0], args)
 	case "printenv", "set", "export", "declare", "compgen":
 		return true
 	}
-	return slices.ContainsFunc(args, func(a string) bool {
-		a = filepath.Clean(a)
-		return strings.HasPrefix(a, "/proc/") && strings.HasSuffix(a, "/environ")
-	})
+	return slices.ContainsFunc(args, isEnviron)
 }
 
-// envRuns says whether env(1) is given a program behind its options and variables.
-func envRuns(args []string) bool {
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "-u" || a == "-C" || a == "-a" || a == "--unset" || a == "--chdir" || a == "--argv0":
-			i++ // its value
-		case strings.HasPrefix(a, "-S") || strings.HasPrefix(a, "--split-string"):
-			return true // a line of its own, which may hold anything
-		case a != "-" && strings.HasPrefix(a, "-"), a == "-", strings.Contains(a, "="):
+// isEnviron says whether an argument is, or ends in, the path of a process's environment: as an operand, or behind an option or "if=".
+func isEnviron(arg string) bool {
+	at := strings.Index(arg, "/proc/")
+	if at < 0 || strings.ContainsAny(arg, " \t\n") { // a text that speaks of it
+		return false
+	}
+	path := filepath.Clean(arg[at:])
+	return strings.HasPrefix(path, "/proc/") && strings.HasSuffix(path, "/environ")
+}
+
+// behindEnv is what env(1) runs: its arguments behind the options and variables.
+func behindEnv(args []string) []string {
+	options := true
+	for len(args) > 0 {
+		a := args[0]
+		switch {
+		case options && a == "--":
+			options = false
+		case options && strings.HasPrefix(a, "-"):
+			args = behindOption(args)
+			continue
+		case !strings.Contains(a, "="):
+			return args
 		default:
-			return true
+			options = false
+		}
+		args = args[1:]
+	}
+	return nil
+}
+
+// behindOption are the arguments of env(1) behind the option that comes first. The line of -S takes its place.
+func behindOption(args []string) []string {
+	var value string
+	option, rest := args[0], args[1:]
+	if long, isLong := strings.CutPrefix(option, "--"); isLong {
+		var given bool
+		if long, value, given = strings.Cut(long, "="); !slices.ContainsFunc(envValued[:], func(name string) bool { return strings.HasPrefix(name, long) }) {
+			return rest // it has no value, or none in an argument of its own
+		}
+		option = long[:1]
+		if given {
+			return split(option == "s", value, rest)
+		}
+	} else {
+		at := strings.IndexAny(option, "uCaS")
+		if at < 0 {
+			return rest
+		}
+		if option, value = option[at:at+1], option[at+1:]; value != "" {
+			return split(option == "S", value, rest)
 		}
 	}
-	return false
+	if len(rest) == 0 {
+		return nil
+	}
+	return split(option == "S" || option == "s", rest[0], rest[1:])
+}
+
+// envValued are the long options of env(1) that take a value. They may be cut, to "--u" for one.
+var envValued = [...]string{"unset", "chdir", "argv0", "split-string"}
+
+// split puts the words of a line before the rest, where it is one.
+func split(line bool, value string, rest []string) []string {
+	if !line {
+		return rest
+	}
+	value, _, _ = strings.Cut(value, `\c`) // where the line ends
+	words := strings.Fields(strings.NewReplacer(`\_`, " ", `"`, "", "'", "", `\`, "").Replace(value))
+	return append(words, rest...)
 }
