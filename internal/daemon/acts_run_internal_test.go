@@ -109,3 +109,23 @@ func TestNoLeasebook(t *testing.T) {
 	book.takeOver(s.acts.gate, d.warn)
 	book.drop("i1")
 }
+
+// TestStrangersHoldNothing: another program than the recorded one is told so, and no lease is opened for it.
+func TestStrangersHoldNothing(t *testing.T) {
+	s := newScene(t)
+	s.add(person(), "gh", "use", token)
+	s.acts.holding.ours = func(*client) bool { return false }
+	s.ops = s.acts.ops()
+	for range 3 {
+		s.refused(s.do(agent(), api.OpRun, api.RunBegin{
+			Item: "gh", Program: "/bin/true", Argv: []string{"true"}, Inject: []api.RunInject{{Var: "V", As: api.ByEnv}},
+		}), api.Denied)
+	}
+	if s.acts.gate.Holds(7) {
+		t.Error("it holds a lease")
+	}
+	rec := s.records()
+	if last := rec[len(rec)-1]; last.Event != "tool_execution.failed" || last.Outcome != "denied" {
+		t.Errorf("recorded %+v", last)
+	}
+}

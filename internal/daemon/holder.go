@@ -22,19 +22,31 @@ type holding struct {
 	hold func(c *client) (gate.Holder, error) // holderOf; tests put their own here
 }
 
-// lend hands an act to the process that asked for it.
+// lend hands an act to the process that asked for it. Another program than the recorded one holds no lease: it could have as many as
+// it likes open, and a holder that hides is passed over where those below it are judged.
 func (h holding) lend(call *api.Call, p *gate.Permit, values []secret.Value) error {
 	c, err := clientOf(call)
 	if err != nil {
 		return err
 	}
+	if !h.ours(c) {
+		return errStranger(p.ID())
+	}
 	holder, err := h.hold(c)
 	if err != nil {
 		return err
 	}
-	holder.Trusted = h.ours(c)
+	holder.Trusted = true
 	p.Lend(holder, values)
 	return nil
+}
+
+// errStranger refuses values to another program than the recorded one.
+func errStranger(id string) *api.Error {
+	e := api.Errorf(api.Denied, "values go to the recorded program only, and this is another one").
+		WithHint("run the program that setup recorded; see which that is: warder doctor")
+	e.ID = id
+	return e
 }
 
 // held is a process that is held by its pidfd.
@@ -106,9 +118,8 @@ func mayHave(c *client, lease *gate.Lease) error {
 		e.ID = lease.ID()
 		return e
 	}
-	if !lease.Trusted() {
-		return refused("values go to the recorded program only, and this is another one").
-			WithHint("run the program that setup recorded; see which that is: warder doctor")
+	if !lease.Trusted() { // it was taken over from the daemon before
+		return errStranger(lease.ID())
 	}
 	// Whoever attached before it hid would go on reading.
 	if pid, err := platform.TracerOf(c.peer.PID()); err == nil && pid != 0 {
