@@ -294,10 +294,14 @@ func (r *runOfProgram) execute(ctx context.Context, way *reach, spec proc.Spec) 
 	if !kept.Stop() {
 		way.close()
 	}
-	if err != nil {
+	var output *proc.OutputError
+	if err != nil && !errors.As(err, &output) {
 		return r.failed(ctx, way, err)
 	}
 	r.tell(ctx, way, api.RunEnd{Code: ended.Code, Signal: ended.Signal})
+	if err != nil {
+		return api.Errorf(api.Internal, "%v", output).WithCause(output).WithHint("it ran; see to where its output goes before you run it again")
+	}
 	if status := ended.Status(); status != 0 {
 		return outcome(status)
 	}
@@ -317,7 +321,6 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	var much *proc.TooMuchError
 	var start *proc.StartError
 	var place *proc.PlaceError
-	var lost *proc.OutputError
 	status, word := 0, "internal"
 	switch {
 	case errors.As(err, &large):
@@ -334,8 +337,6 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	case errors.As(err, &start):
 		status, word = exitNotRunnable, "not_runnable"
 		err = api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
-	case errors.As(err, &lost):
-		err = api.Errorf(api.Internal, "%v", lost).WithCause(lost).WithHint("it was started; see to where its output goes before you run it again")
 	}
 	r.tell(ctx, way, api.RunEnd{Failed: word})
 	if status != 0 {

@@ -249,6 +249,9 @@ func TestRunOutcome(t *testing.T) {
 	l := lending(t)
 	l.script(t, "github-token --env-var V", "exit 3")
 	wantsShown(t, "a status", l.door.Run(t, "warder audit tail -n 1 --json"), 0, `"outcome":"exit 3","reported_by":"client"`)
+	const lost = `warder run github-token --mask --env-var V -- sh -c 'echo "$V"; echo "$V" >&2; exit 4' >/dev/full`
+	wantsShown(t, "output that got lost", l.door.Run(t, lost), 125, `error\[internal\]: not all that the program printed is here`)
+	wantsShown(t, "its status", l.door.Run(t, "warder audit tail -n 1 --json"), 0, `"outcome":"exit 4","reported_by":"client"`)
 	l.script(t, "github-token --env-var V", "kill -TERM $$")
 	wantsShown(t, "a signal", l.door.Run(t, "warder audit tail -n 1 --json"), 0, `"outcome":"signal 15","reported_by":"client"`)
 	l.script(t, "github-token --env-var V", "kill -KILL $PPID")

@@ -117,8 +117,8 @@ func execute(program string, argv, env []string) error {
 
 func isOrphan() bool {
 	own, err := unix.Getsid(0)
-	if err != nil {
-		return true
+	if err != nil || own == unix.Getpgrp() {
+		return true // no process above the leader's own group is in its session
 	}
 	parents, err := unix.Getsid(unix.Getppid())
 	return err != nil || parents != own

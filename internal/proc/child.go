@@ -28,7 +28,7 @@ type Child struct {
 
 // Run starts a program, passes on what concerns it, and waits for it. The error is about starting it: a
 // *TooLargeError before anything was started, a *TooMuchError or *StartError where it can't be run; or an *OutputError about
-// what was withheld, since it could not be masked or written.
+// what was withheld, since it could not be masked or written; with that the outcome is the program's.
 func Run(spec Spec) (Outcome, error) {
 	c := &Child{}
 	defer c.close()
@@ -219,7 +219,7 @@ func (c *Child) wait() (Outcome, error) {
 	}
 	for {
 		state, err := platform.WaitChild(c.stage.pid)
-		for err == nil && state.Kind == platform.ChildStopped {
+		for err == nil && state.Kind == platform.ChildStopped && isJob(c) {
 			state, err = stopWith(c.stage.pid)
 		}
 		switch {
@@ -232,6 +232,10 @@ func (c *Child) wait() (Outcome, error) {
 		}
 	}
 }
+
+// isJob says whether a shell controls this process as a job. Where none does nobody would let it go on: who lets the program go on then
+// does not know of this process.
+func isJob(c *Child) bool { return c.tty != nil && !platform.IsOrphan() }
 
 // stopWith stops this process after its program, since the job stops as a whole, as the shell expects. Who lets the group go on lets the
 // program go on, too: it may have been stopped anew by now, and must not be woken from that. Who lets this process go on alone

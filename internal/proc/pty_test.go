@@ -201,6 +201,23 @@ func TestU_37_jobControl(t *testing.T) {
 	}
 }
 
+// TestStopWithoutJobControl: where no shell would let the job go on, a key does not stop it.
+func TestStopWithoutJobControl(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			s := openScreen(t, "bash", "-c", "$W "+way+` -- sh -c 'echo u"p"; while read -r x; do echo "<$x>"; kill -STOP $$; done'; true`)
+			s.await("up")
+			s.keys("\x1a")
+			s.keys("one\n")
+			s.await("<one>")
+			if name == "masked" { // a stop that only a terminal's own session could end is ended
+				s.keys("two\n")
+				s.await("<two>")
+			}
+		})
+	}
+}
+
 // TestBackground: a job in the background shows what it has to, and takes no key.
 func TestBackground(t *testing.T) {
 	for name, way := range ways {

@@ -1,7 +1,11 @@
 package proc_test
 
 import (
+	"errors"
 	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"warder/internal/platform"
@@ -33,6 +37,37 @@ func TestU_34_withoutTerminal(t *testing.T) {
 		if rest, _ := b.end(); rest != "n=1\n" {
 			t.Errorf("%s: %q", name, rest)
 		}
+	}
+}
+
+// TestStoppedByOthers: without a terminal, who stops the program alone and lets it go on gets it on with its output.
+func TestStoppedByOthers(t *testing.T) {
+	b := begin(t, "mask=x", "--", "bash", "-c", "trap 'echo on; exit 4' USR1; echo $$; while :; do sleep 0.01; done")
+	pid, err := strconv.Atoi(strings.TrimSpace(b.line()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		for _, signal := range []int{platform.SigStop, platform.SigContinue} {
+			if err := platform.SignalProcess(pid, signal); err != nil {
+				t.Fatal(err)
+			}
+			for stopped := signal == platform.SigStop; ; runtime.Gosched() {
+				if stat, err := platform.ReadProcStat(pid); errors.Is(err, platform.ErrUnsupported) {
+					t.Skip(err)
+				} else if err != nil {
+					t.Fatal(err)
+				} else if (stat.State == 'T') == stopped {
+					break
+				}
+			}
+		}
+	}
+	if err := platform.SignalProcess(pid, platform.SigUser1); err != nil {
+		t.Fatal(err)
+	}
+	if rest, status := b.end(); rest != "on\n" || status != 4 {
+		t.Errorf("%q, %d", rest, status)
 	}
 }
 
