@@ -81,6 +81,9 @@ For an item, say how its value gets to the program: --env-var NAME puts it into 
 variable, --file NAME into a file in memory that the variable names, --stdin into
 the program's standard input. After "=" a field can be named.
 
+What agents may not use unasked takes your password, which serves the runs in the
+same terminal for ten minutes, but for an env file that says something new.
+
 An env file holds lines such as TOKEN=warder://personal/github-token/token.
 
 warder's own failures have exit status 125, a program that can't be run 126, one
