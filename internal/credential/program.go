@@ -77,7 +77,7 @@ func behindOption(args []string) []string {
 	option, rest := args[0], args[1:]
 	if long, isLong := strings.CutPrefix(option, "--"); isLong {
 		var given bool
-		if long, value, given = strings.Cut(long, "="); !slices.ContainsFunc(envValued[:], func(name string) bool { return strings.HasPrefix(name, long) }) {
+		if long, value, given = strings.Cut(long, "="); long == "" || !slices.ContainsFunc(envValued[:], func(name string) bool { return strings.HasPrefix(name, long) }) {
 			return rest // it has no value, or none in an argument of its own
 		}
 		option = long[:1]

@@ -33,3 +33,15 @@ func TestDumps(t *testing.T) {
 		t.Error("a text is taken for a file")
 	}
 }
+
+// FuzzDumps: whatever an agent asks to run is judged, and none of it ends the daemon.
+func FuzzDumps(f *testing.F) {
+	for _, line := range []string{"env", "env --=x A=1", "env -", "env -S", "env --u", "env -uX -- env", "busybox", "env -S env -S env", "cat if=/proc/1/environ", ""} {
+		f.Add(line)
+	}
+	f.Fuzz(func(_ *testing.T, line string) {
+		if argv := strings.Split(line, " "); len(argv) > 0 {
+			dumps("/bin/"+argv[0], argv)
+		}
+	})
+}
