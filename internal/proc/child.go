@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"warder/internal/platform"
 )
@@ -92,9 +93,9 @@ func (c *Child) start(spec *Spec, taken <-chan struct{}) error {
 		_, lost = c.stage.values.Write([]byte{payloadGo})
 	}
 	_ = c.stage.values.Close()
-	text, err := io.ReadAll(c.stage.reported)
+	text, err := awaitReport(c)
 	if err == nil {
-		err = reportedError(spec.Path, string(text))
+		err = reportedError(spec.Path, text)
 	}
 	if err == nil && lost != nil {
 		err = fmt.Errorf("handing the values over: %w", lost)
@@ -108,6 +109,36 @@ func (c *Child) start(spec *Spec, taken <-chan struct{}) error {
 		return errors.Join(err, c.pumps.drain(), c.finish(Outcome{}))
 	}
 	return nil
+}
+
+// earlyStop is how long a stage may take to become the program before it is taken for stopped.
+const earlyStop = 100 * time.Millisecond
+
+// awaitReport reads what the stage reports until it has become the program or given up. A key that stops jobs may stop a stage; nobody
+// sees that yet, so it is woken, and the key means nothing.
+func awaitReport(c *Child) (text string, err error) {
+	var report []byte
+	var buf [512]byte
+	for {
+		if err := c.stage.reported.SetReadDeadline(time.Now().Add(earlyStop)); err != nil {
+			return "", err
+		}
+		n, err := c.stage.reported.Read(buf[:])
+		report = append(report, buf[:n]...)
+		switch {
+		case errors.Is(err, io.EOF):
+			return string(report), nil
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			if err != nil {
+				return "", err
+			}
+		case c.front != nil:
+			c.front.tellPlace()
+			c.front.tell(askContinue, 0)
+		default:
+			_ = platform.SignalProcess(c.stage.pid, platform.SigContinue)
+		}
+	}
 }
 
 // begin starts the stage, or takes the one that was started ahead.
