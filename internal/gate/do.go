@@ -25,6 +25,9 @@ func (g *Gate) Do(ctx context.Context, in *Intent, tool Tool) error {
 	}
 	switch {
 	case err != nil:
+		if lease.holder != nil {
+			lease.close() // nobody was told that it may go on
+		}
 		g.note(ctx, in.ended(eventFailed, g.cfg.Word(err)))
 	case lease.holder == nil:
 		g.note(ctx, in.ended(eventCompleted, OutcomeOK))

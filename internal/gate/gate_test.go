@@ -414,6 +414,24 @@ func TestLeaseOfMany(t *testing.T) {
 	}
 }
 
+// TestLeaseOfWhatFailed: an act that fails after it was handed on ends its lease.
+func TestLeaseOfWhatFailed(t *testing.T) {
+	s := newScene(t)
+	p, wrong := newProcess(), errors.New("wrong")
+	in := gate.NewIntent("run", agent())
+	err := s.gate.Do(t.Context(), in, func(context.Context) (*gate.Act, error) {
+		return &gate.Act{Needs: []policy.Need{policy.ToLend}, Run: func(_ context.Context, permit *gate.Permit) error {
+			permit.Lend(gate.Holder{Instance: caller.Instance{PID: 9, Inode: 77}, Process: p}, nil)
+			return wrong
+		}}, nil
+	})
+	if !errors.Is(err, wrong) || s.gate.Holds(77) {
+		t.Errorf("%v, held %v", err, s.gate.Holds(77))
+	}
+	<-p.closed
+	s.wants(in.ID, created, allowed, "tool_execution.failed word")
+}
+
 // TestLeaseOfTheDead: when its holder dies nobody knows the outcome, and what was not taken is wiped.
 func TestLeaseOfTheDead(t *testing.T) {
 	s := newScene(t)
