@@ -172,3 +172,34 @@ func TestEarlyRelease_error(t *testing.T) {
 		}
 	})
 }
+
+// TestIdleThenGrown: a value that is added when its bytes are out already, as the beginning of a longer one, takes nothing of that one's
+// mark.
+func TestIdleThenGrown(t *testing.T) {
+	const long = "abcdefghijklmnopqrstuvwxyz0123456789"
+	for name, prepare := range engines() {
+		synctest.Test(t, func(t *testing.T) {
+			set := exactly(t)
+			fill(t, set, mask.ValueOptions{Exact: true}, value{"long", long})
+			var out screen
+			w := mask.NewWriter(&out, set)
+			prepare(w)
+			for _, piece := range []string{long[:8], long[8:20], long[20:] + "."} {
+				if _, err := io.WriteString(w, piece); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * mask.IdleAfter)
+				synctest.Wait()
+				if piece == long[:8] {
+					fill(t, set, mask.ValueOptions{Exact: true}, value{"short", long[:4]})
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := out.String(), "abcd****(long)."; got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		})
+	}
+}

@@ -209,15 +209,15 @@ func (w *writer) pass(buf []byte, end, through int) error {
 		if s.start > at {
 			out = append(out, buf[at:s.start]...)
 		}
-		// What was out before its value was added to the set needs no mark.
+		// What was out before its value was added to the set needs no mark, unless more of a value joins it.
 		if !s.marked && s.end > w.released {
 			mark, err := w.mark(s.value)
 			if err != nil {
 				return w.fail(err)
 			}
 			out = append(out, mark...)
+			s.marked = true
 		}
-		s.marked = true
 		at = max(at, s.end)
 	}
 	if at < end {
