@@ -202,8 +202,6 @@ func (s *Set) fromItem() error {
 	if err != nil {
 		return err
 	}
-	s.needs = append(s.needs, needFor(from.Level))
-	s.lists = append(s.lists, it.Commands)
 	for _, inject := range s.in.Inject {
 		field, err := Wanted(s.find, from, it, inject.Field)
 		if err != nil {
@@ -266,7 +264,6 @@ func (s *Set) fromStage() error {
 	if err != nil {
 		return err
 	}
-	s.needs = append(s.needs, needFor(from.Level))
 	s.places = append(s.places, from.Shown)
 	var there []string
 	for i := range it.Fields {
@@ -328,8 +325,6 @@ func (s *Set) addFrom(variable string, from Source, path string) error {
 	if err != nil {
 		return err
 	}
-	s.needs = append(s.needs, needFor(from.Level))
-	s.lists = append(s.lists, it.Commands)
 	for _, way := range s.waysOf(variable) {
 		if err := mayReach(from, way.Var, way.As); err != nil {
 			return err
@@ -360,13 +355,16 @@ func allThere(s *Set, there []string) error {
 	return nil
 }
 
-// open opens an object for as long as the set is.
+// open opens an object for as long as the set is, and notes what lending from it takes.
 func (s *Set) open(from Source) (*vault.Item, error) {
 	it, err := from.Vault.Open(from.ID)
-	if err == nil {
-		s.opened = append(s.opened, it)
+	if err != nil {
+		return nil, err
 	}
-	return it, err
+	s.opened = append(s.opened, it)
+	s.needs = append(s.needs, needFor(from.Level))
+	s.lists = append(s.lists, it.Commands)
+	return it, nil
 }
 
 // needFor is what lending from an object of that level takes.
