@@ -28,12 +28,29 @@ func AllocLocked(size int) (mem []byte, kind MemoryKind, err error) {
 	if size <= 0 {
 		return nil, MemoryPlain, fmt.Errorf("mapping memory: size %d is not positive", size)
 	}
-	page := os.Getpagesize()
-	mem, kind, err = mapLocked((size + page - 1) / page * page)
+	mem, kind, err = mapLocked(wholePages(size))
 	if err != nil {
 		return nil, MemoryPlain, fmt.Errorf("mapping %d bytes of memory: %w", size, err)
 	}
 	return mem, kind, nil
+}
+
+// AllocPinned is AllocLocked for what is not secret enough for memfd_secret, whose pages are dear: the best kind is
+// MemoryLocked. FreeLocked gives it back.
+func AllocPinned(size int) (mem []byte, kind MemoryKind, err error) {
+	if size <= 0 {
+		return nil, MemoryPlain, fmt.Errorf("mapping memory: size %d is not positive", size)
+	}
+	mem, kind, err = mapPinned(wholePages(size))
+	if err != nil {
+		return nil, MemoryPlain, fmt.Errorf("mapping %d bytes of memory: %w", size, err)
+	}
+	return mem, kind, nil
+}
+
+func wholePages(size int) int {
+	page := os.Getpagesize()
+	return (size + page - 1) / page * page
 }
 
 // FreeLocked wipes mem and gives its pages back. mem must be a whole slice returned by AllocLocked; any use of it

@@ -2,7 +2,7 @@ package platform
 
 import "golang.org/x/sys/unix"
 
-func mapLocked(size int) ([]byte, MemoryKind, error) {
+func mapPinned(size int) ([]byte, MemoryKind, error) {
 	mem, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, MemoryPlain, err

@@ -2,9 +2,9 @@
 
 package platform
 
-// mapLocked has nothing better than the heap here. The collector doesn't move heap objects of this size today, but
+// mapPinned has nothing better than the heap here. The collector doesn't move heap objects of this size today, but
 // nothing keeps them from swap, and MemoryPlain says so.
-func mapLocked(size int) ([]byte, MemoryKind, error) {
+func mapPinned(size int) ([]byte, MemoryKind, error) {
 	return make([]byte, size), MemoryPlain, nil
 }
 

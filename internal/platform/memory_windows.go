@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func mapLocked(size int) ([]byte, MemoryKind, error) {
+func mapPinned(size int) ([]byte, MemoryKind, error) {
 	addr, err := windows.VirtualAlloc(0, uintptr(size), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {
 		return nil, MemoryPlain, err

@@ -72,6 +72,18 @@ func (a *arena) allocLarge(n int) (block, error) {
 	return block{slab: s, order: -1}, nil
 }
 
+// allocDerived finds n zeroed bytes of pinned memory, in a mapping of their own that the arena doesn't know.
+func (a *arena) allocDerived(n int) (block, error) {
+	if n == 0 {
+		return block{}, nil
+	}
+	mem, _, err := platform.AllocPinned(n)
+	if err != nil {
+		return block{}, err
+	}
+	return block{slab: &slab{mem: mem}, order: -1}, nil
+}
+
 // free wipes the block before anybody else can get it.
 func (a *arena) free(b block) {
 	if b.slab == nil {

@@ -21,9 +21,8 @@ func Mappings() (slabs, large int) {
 
 // Waiting says that somebody has called Destroy and waits for a running Use.
 func (v Value) Waiting() bool {
-	v.c.mu.Lock()
-	defer v.c.mu.Unlock()
-	return v.c.dead && v.c.users > 0
+	users := v.c.users.Load()
+	return users < 0 && users != dead
 }
 
 // SlabSize is the size of a slab in bytes.

@@ -61,6 +61,29 @@ func Make(n int, fill func([]byte) error) (Value, error) {
 	return Value{c: c}, nil
 }
 
+// MaxDerived is the most bytes that MakeDerived makes: 1 GiB.
+const MaxDerived = 1 << 30
+
+// MakeDerived is Make for large tables that are computed from secrets and are none themselves: of hashes, of marks which
+// bytes occur. Their memory is locked and left out of core dumps, and MakeDerived takes up to MaxDerived bytes, but they
+// never lie in memory that is hidden from the kernel: each page of that costs some 70 µs, against 0.3 µs here. Nor do they
+// count in MemoryKind, which tells of the secrets.
+func MakeDerived(n int, fill func([]byte) error) (Value, error) {
+	if n < 0 || n > MaxDerived {
+		return Value{}, fmt.Errorf("making a table of %d bytes: %w", n, ErrTooLarge)
+	}
+	at, err := process.allocDerived(n)
+	if err != nil {
+		return Value{}, err
+	}
+	c := cellAt(at, n)
+	if err := fill(c.bytes()); err != nil {
+		c.destroy()
+		return Value{}, err
+	}
+	return Value{c: c}, nil
+}
+
 // Random makes n bytes from the system's generator.
 func Random(n int) (Value, error) {
 	return Make(n, func(b []byte) error {

@@ -1,0 +1,90 @@
+package secret_test
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+
+	"warder/internal/secret"
+)
+
+// TestMakeDerived: a table is zeroed, larger than any secret may be, wiped as a whole, and says nothing of the secrets' memory.
+func TestMakeDerived(t *testing.T) {
+	kind := secret.MemoryKind()
+	failed := errors.New("failed")
+	if _, err := secret.MakeDerived(10, func([]byte) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("a fill that failed: %v", err)
+	}
+	for _, n := range []int{-1, secret.MaxDerived + 1} {
+		if _, err := secret.MakeDerived(n, nil); !errors.Is(err, secret.ErrTooLarge) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	for _, n := range []int{0, 1, 5000, secret.MaxSize + 1} {
+		v, err := secret.MakeDerived(n, func(b []byte) error {
+			if len(b) != n || !bytes.Equal(b, make([]byte, n)) {
+				t.Errorf("%d bytes: not zeroed, or not that many", n)
+			}
+			for i := range b {
+				b[i] = byte(i)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Use(func(b []byte) {
+			if len(b) != n || n > 0 && b[n-1] != byte(n-1) {
+				t.Errorf("%d bytes: other ones are there", n)
+			}
+		}); err != nil {
+			t.Error(err)
+		}
+		v.Destroy()
+		if err := v.Use(func([]byte) {}); n > 0 && !errors.Is(err, secret.ErrDestroyed) {
+			t.Errorf("%d bytes: a use after all: %v", n, err)
+		}
+	}
+	if got := secret.MemoryKind(); got != kind {
+		t.Errorf("memory kind %s became %s", kind, got)
+	}
+}
+
+// TestDestroyWaits: no Use runs when Destroy has returned, and none begins after; who is inside sees the bytes to the end.
+func TestDestroyWaits(t *testing.T) {
+	for range 200 {
+		v, err := secret.New([]byte("0123456789"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var users sync.WaitGroup
+		begun := make(chan struct{})
+		var once sync.Once
+		for range 8 {
+			users.Go(func() {
+				for {
+					err := v.Use(func(b []byte) {
+						once.Do(func() { close(begun) })
+						if string(b) != "0123456789" {
+							t.Errorf("inside: %q", b)
+						}
+					})
+					if err != nil {
+						if !errors.Is(err, secret.ErrDestroyed) {
+							t.Error(err)
+						}
+						return
+					}
+				}
+			})
+		}
+		<-begun
+		users.Go(v.Destroy)
+		v.Destroy()
+		if err := v.Use(func([]byte) { t.Error("a use after Destroy") }); !errors.Is(err, secret.ErrDestroyed) {
+			t.Error(err)
+		}
+		users.Wait()
+	}
+}
