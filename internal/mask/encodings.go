@@ -1,159 +1,202 @@
 package mask
 
 import (
-	"strings"
+	"bytes"
+	"encoding/hex"
 	"unicode/utf8"
 )
 
-const (
-	// minBase64 is the length below which a value's base64 is not looked for (C-09).
-	minBase64 = 8
-	// maxEncoded is the length above which a value is looked for as it is alone: nobody prints so much in a URL.
-	maxEncoded = 64 << 10
-)
+// minBase64 is the length below which a value's base64 is not looked for (C-09).
+const minBase64 = 8
 
 // base64Of is a value in base64 of both alphabets, wherever in a longer text it stands: only the characters that the
 // value alone decides are looked for. What stands before it shifts it by 0, 1 or 2 bytes.
 func base64Of(v, room []byte, put func([]byte)) {
-	const common = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	if len(v) < minBase64 {
 		return
 	}
-	for _, alphabet := range []string{common + "+/", common + "-_"} {
-		for shift := range 3 {
-			out := room
-			for i := (8*shift + 5) / 6; 6*(i+1) <= 8*(shift+len(v)); i++ {
-				bit := 6*i - 8*shift
-				two := uint(v[bit/8]) << 8
-				if bit/8+1 < len(v) {
-					two |= uint(v[bit/8+1])
-				}
-				out = append(out, alphabet[two>>(10-bit%8)&63])
-			}
-			put(out)
+	putBase64(v, room, 0, put)
+	putBase64(v, room, 4, put)
+	putBase64(v, room, 6, put)
+}
+
+// putBase64 hands out base64 of v in both alphabets, without the few bits before the first character that v alone
+// decides: of its first byte the low have bits, or all of it if have is 0, go into characters. Bits at the end that
+// don't fill one go nowhere, and padding with them.
+func putBase64(v, room []byte, have uint, put func([]byte)) {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	out := room
+	var bits uint
+	if have > 0 {
+		bits = uint(v[0]) & (1<<have - 1)
+		v = v[1:]
+	}
+	if have == 6 {
+		out = append(out, alphabet[bits])
+		have = 0
+	}
+	for len(v) >= 3 {
+		bits = bits<<24 | uint(v[0])<<16 | uint(v[1])<<8 | uint(v[2])
+		four := bits >> have
+		out = append(out, alphabet[four>>18&63], alphabet[four>>12&63], alphabet[four>>6&63], alphabet[four&63])
+		v = v[3:]
+	}
+	for _, c := range v {
+		bits = bits<<8 | uint(c)
+		for have += 8; have >= 6; {
+			have -= 6
+			out = append(out, alphabet[bits>>have&63])
 		}
+	}
+	put(out)
+	if forURLs(out) {
+		put(out)
+	}
+}
+
+// forURLs changes base64 into that of the other alphabet. It reports whether there is a difference.
+func forURLs(b []byte) (differs bool) {
+	for _, change := range [...][2]byte{{'+', '-'}, {'/', '_'}} {
+		for rest := b; ; {
+			i := bytes.IndexByte(rest, change[0])
+			if i < 0 {
+				break
+			}
+			rest[i], rest, differs = change[1], rest[i+1:], true
+		}
+	}
+	return differs
+}
+
+// basicOf is a value in the head of an HTTP request, behind its user's name. It is looked for as a whole: base64Of would
+// leave the name, and a character at its end that says something of the value.
+func basicOf(user, v, room []byte, put func([]byte)) {
+	text := append(append(append(room, user...), ':'), v...)
+	if len(text) >= minBase64 {
+		putBase64(text, text[len(text):], 0, put)
 	}
 }
 
 const lowerHex, upperHex = "0123456789abcdef", "0123456789ABCDEF"
 
 func hexOf(v, room []byte, put func([]byte)) {
-	for _, digits := range []string{lowerHex, upperHex} {
-		out := room
-		for _, c := range v {
-			out = append(out, digits[c>>4], digits[c&15])
+	out := hex.AppendEncode(room, v)
+	put(out)
+	letters := false
+	for i, c := range out {
+		if c >= 'a' {
+			out[i], letters = c-'a'+'A', true
 		}
+	}
+	if letters {
 		put(out)
 	}
 }
 
-// percentOf is a value in a URL. Languages differ in what they leave alone, and forms write a blank as a plus.
+// percent is how a language writes a value in a URL.
+type percent struct {
+	escaped           byteSet
+	lower, plus, crlf bool
+}
+
+// percentOf is a value in a URL. Languages differ in what they leave alone, forms write a blank as a plus and, in
+// browsers, a newline as CRLF.
 func percentOf(v, room []byte, put func([]byte)) {
-	for _, d := range []struct {
-		kept, digits string
-		plus         bool
+	const unreserved = "-_.~"
+	dialects := [...]struct {
+		kept              string
+		lower, plus, crlf bool
 	}{
-		{"-_.~", upperHex, false},
-		{"-_.~", lowerHex, false},
-		{"-_.~/", upperHex, false},
-		{"-_.~!'()*", upperHex, false},
-		{"-_.~$&+=:@", upperHex, false},
-		{"-_.~", upperHex, true},
-		{"-_.*", upperHex, true},
-	} {
-		out := room
-		for _, c := range v {
-			switch {
-			case isAlphanumeric(c) || strings.IndexByte(d.kept, c) >= 0:
-				out = append(out, c)
-			case c == ' ' && d.plus:
-				out = append(out, '+')
-			default:
-				out = append(out, '%', d.digits[c>>4], d.digits[c&15])
-			}
-		}
-		put(out)
+		{kept: unreserved},                         // RFC 3986, Go, Python with no safe characters, curl
+		{kept: unreserved, lower: true},            // what writes lower case in general
+		{kept: unreserved + "/"},                   // Python
+		{kept: unreserved + "!'()*"},               // JavaScript: one component
+		{kept: unreserved + "!'()*;,/?:@&=+$#"},    // JavaScript: a whole URL
+		{kept: unreserved + "$&+=:@"},              // Go: a segment of a path
+		{kept: unreserved + "$&+=:@,;/"},           // Go: a path
+		{kept: unreserved + "$&+=,;"},              // Go: the password before a host
+		{kept: unreserved + "!$&'()*+,%"},          // browsers: the same
+		{kept: unreserved, plus: true},             // Go and Python: a query
+		{kept: "-_.", plus: true},                  // PHP
+		{kept: "-_.*", plus: true},                 // Java, browsers: a form
+		{kept: "-_.!*()", lower: true, plus: true}, // .NET
+		{kept: unreserved, lower: true, plus: true},
+		{kept: unreserved, crlf: true},
+		{kept: unreserved, plus: true, crlf: true},
+		{kept: "-_.*", plus: true, crlf: true},
+	}
+	has := bytesOf(v)
+	alphanumeric := plainBytes().without(bytesOf([]byte("-_.")))
+	var all [len(dialects)]percent
+	for i, d := range dialects {
+		all[i] = percent{has.without(alphanumeric).without(bytesOf([]byte(d.kept))), d.lower, d.plus, d.crlf}
+	}
+	for _, d := range distinct(all[:], func(d percent) percent {
+		d.plus = d.plus && d.escaped.has(' ')
+		d.crlf = d.crlf && d.escaped.has('\n')
+		d.lower = d.lower && d.escaped != byteSet{}
+		return d
+	}) {
+		put(d.spell(v, room))
 	}
 }
 
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
-// jsonOf is a value in a JSON string: as it must be, as it may stand in HTML, in ASCII alone, and with slashes escaped.
-func jsonOf(v, room []byte, put func([]byte)) {
-	for _, d := range []struct {
-		escaped string
-		ascii   bool
-	}{{"", false}, {"<>&", false}, {"", true}, {"/", true}, {"/", false}} {
-		out := room
-		for i := 0; i < len(v); {
-			r, n := utf8.DecodeRune(v[i:])
-			switch c := v[i]; {
-			case n == 1 && r != utf8.RuneError:
-				out = jsonByte(out, c, d.escaped)
-			case d.ascii && n > 1:
-				out = jsonRune(out, r)
-			default:
-				out = append(out, v[i:i+n]...)
-			}
-			i += n
-		}
-		put(out)
+func (d percent) spell(v, out []byte) []byte {
+	digits := upperHex
+	if d.lower {
+		digits = lowerHex
 	}
-}
-
-func jsonByte(out []byte, c byte, escaped string) []byte {
-	switch i := strings.IndexByte("\"\\\n\r\t\b\f", c); {
-	case i >= 0:
-		return append(out, '\\', `"\nrtbf`[i])
-	case c == '/' && escaped == "/":
-		return append(out, '\\', '/')
-	case c < ' ' || strings.IndexByte(escaped, c) >= 0:
-		return append(out, '\\', 'u', '0', '0', lowerHex[c>>4], lowerHex[c&15])
-	}
-	return append(out, c)
-}
-
-func jsonRune(out []byte, r rune) []byte {
-	if r >= 0x10000 { // two halves
-		r -= 0x10000
-		return jsonRune(jsonRune(out, 0xd800+r>>10), 0xdc00+r&0x3ff)
-	}
-	return append(out, '\\', 'u', lowerHex[r>>12&15], lowerHex[r>>8&15], lowerHex[r>>4&15], lowerHex[r&15])
-}
-
-// shellOf is a value inside quotes of a shell, or with a backslash before what means something to one.
-func shellOf(v, room []byte, put func([]byte)) {
-	for _, quote := range []string{`'\''`, `'"'"'`} {
-		out := room
-		for _, c := range v {
-			if c == '\'' {
-				out = append(out, quote...)
-			} else {
-				out = append(out, c)
-			}
-		}
-		put(out)
-	}
-	for _, special := range []string{"\"\\$`", "'\\", " \t!\"#$&'()*,;<=>?[\\]^`{|}~", " \t!\"#$&'()*;<>?[\\]^`{|}"} {
-		out := room
-		for _, c := range v {
-			if strings.IndexByte(special, c) >= 0 {
-				out = append(out, '\\')
-			}
+	for i, c := range v {
+		switch {
+		case !d.escaped.has(c):
 			out = append(out, c)
+		case c == ' ' && d.plus:
+			out = append(out, '+')
+		case c == '\n' && d.crlf && (i == 0 || v[i-1] != '\r'):
+			out = append(out, '%', '0', digits[13], '%', '0', digits[10])
+		default:
+			out = append(out, '%', digits[c>>4], digits[c&15])
 		}
-		put(out)
 	}
-	// $'…': what can't be seen has names.
+	return out
+}
+
+// utf16Of is text as Windows has it in files and memory. What is no text has no such spelling.
+func utf16Of(v, room []byte, put func([]byte)) {
+	if !utf8.Valid(v) {
+		return
+	}
 	out := room
-	for _, c := range v {
-		if i := strings.IndexByte("\n\r\t'\\", c); i >= 0 {
-			out = append(out, '\\', `nrt'\`[i])
+	for i := 0; i < len(v); {
+		r, n := utf8.DecodeRune(v[i:])
+		i += n
+		if r >= 0x10000 { // two halves
+			r -= 0x10000
+			high, low := 0xd800+r>>10, 0xdc00+r&0x3ff
+			out = append(out, byte(high), byte(high>>8), byte(low), byte(low>>8))
 		} else {
-			out = append(out, c)
+			out = append(out, byte(r), byte(r>>8))
 		}
+	}
+	put(out)
+	for i := 0; i < len(out); i += 2 {
+		out[i], out[i+1] = out[i+1], out[i]
+	}
+	put(out)
+}
+
+// reversed is a value backwards: its bytes, and its characters.
+func reversed(v, room []byte, put func([]byte)) {
+	out := room
+	for i := range v {
+		out = append(out, v[len(v)-1-i])
+	}
+	put(out)
+	out = room
+	for rest := v; len(rest) > 0; {
+		_, n := utf8.DecodeLastRune(rest)
+		out = append(out, rest[len(rest)-n:]...)
+		rest = rest[:len(rest)-n]
 	}
 	put(out)
 }

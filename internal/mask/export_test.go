@@ -14,9 +14,9 @@ func Held(w io.WriteCloser) int { return len(w.(*writer).held) }
 // Spelling are the names of the forms with what they make of v.
 func Spelling(v []byte) map[string][]string {
 	found := map[string][]string{}
-	apply, _ := formsOf(v)
+	apply, _ := formsOf(v, nil, ValueOptions{})
 	for _, f := range apply {
-		f.spell(v, make([]byte, 0, f.grow*len(v)), func(b []byte) {
+		f.spell(v, make([]byte, 0, f.room(len(v))), func(b []byte) {
 			found[f.name] = append(found[f.name], string(b))
 		})
 	}

@@ -33,6 +33,13 @@ type Options struct {
 type ValueOptions struct {
 	// Exact: look for the bytes themselves alone, for none of their other spellings.
 	Exact bool
+	// Extended: look for spellings too that hardly a program prints by accident: UTF-16, and backwards.
+	Extended bool
+	// Unfolded: look for base64 on one line alone.
+	Unfolded bool
+	// User is whose password the value is, if it is one: both together, as HTTP's basic authentication has them, are
+	// hidden too. The caller keeps it, as he keeps the value.
+	User secret.Value
 }
 
 // Set is the values that writers hide. Several writers share one (stdout and stderr of a program), and it may grow
@@ -117,17 +124,19 @@ func eachSpelling(raw []byte, o ValueOptions, put func([]byte)) error {
 			put(b)
 		}
 	}
-	apply, grow := formsOf(raw)
-	room, err := secret.Make(grow*len(raw), func(room []byte) error {
-		for _, f := range apply {
-			f.spell(raw, room[:0:f.grow*len(raw)], putNew)
-		}
-		return nil
-	})
-	if err == nil {
+	var err error
+	used := o.User.Use(func(user []byte) {
+		apply, need := formsOf(raw, user, o)
+		var room secret.Value
+		room, err = secret.Make(need, func(room []byte) error {
+			for _, f := range apply {
+				f.spell(raw, room[:0:f.room(len(raw))], putNew)
+			}
+			return nil
+		})
 		room.Destroy()
-	}
-	return err
+	})
+	return errors.Join(used, err)
 }
 
 // Destroy wipes the values. Writers over the set fail from then on, and what they hold back stays back.
