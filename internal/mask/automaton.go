@@ -14,9 +14,11 @@ import (
 // it; node 0 is the empty one. So the next node along a pattern is n+1, if the pool's byte n matches, and only where
 // patterns part an edge is written down.
 type automaton struct {
-	pages []secret.Value // records of nodes, pageNodes each
-	edges secret.Value   // a hash table of what leads from one pattern into another
-	shift int
+	patterns []pattern      // sorted by their bytes
+	places   []pattern      // the same, sorted by where they lie
+	pages    []secret.Value // records of nodes, pageNodes each
+	edges    secret.Value   // a hash table of what leads from one pattern into another
+	shift    int
 }
 
 const (
@@ -33,11 +35,12 @@ const (
 
 // machine is an automaton while it is lent.
 type machine struct {
-	*view
-	pages [][]byte
-	first []byte // of pages
-	edges []byte
-	shift int
+	*automaton
+	pool       []byte
+	multiplier uint64
+	pages      [][]byte
+	first      []byte // of pages
+	edges      []byte
 }
 
 // record is what is known of a node: where to go on if nothing leads from it, and 1 + the number of the longest pattern
@@ -136,28 +139,33 @@ func (m *machine) open(node uint32) int {
 
 // depth is the length of the beginning that a node stands for.
 func (m *machine) depth(node uint32) int {
-	i := sort.Search(len(m.patterns), func(i int) bool { return m.patterns[i].off >= node }) - 1
-	return int(node - m.patterns[i].off)
+	i := sort.Search(len(m.places), func(i int) bool { return m.places[i].off >= node }) - 1
+	return int(node - m.places[i].off)
 }
 
-// withMachine lends the automaton to f, and makes it before if there is none.
-func (v *view) withMachine(f func(m *machine)) error {
+// withMachine lends the automaton of all patterns, or of those that fold, to f, and makes it before if there is none. The
+// pool must be lent.
+func (v *view) withMachine(folding bool, f func(m *machine)) error {
+	which, of := 0, v.patterns
+	if folding {
+		which, of = 1, v.folding
+	}
 	v.t.mu.Lock()
-	if v.t.auto == nil {
-		a, err := v.newAutomaton()
+	if v.t.autos[which] == nil {
+		a, err := v.newAutomaton(of)
 		if err != nil {
 			v.t.mu.Unlock()
 			return err
 		}
-		v.t.auto = a
+		v.t.autos[which] = a
 	}
-	a := v.t.auto
+	a := v.t.autos[which]
 	v.t.mu.Unlock()
 	return a.use(v, f)
 }
 
 func (a *automaton) use(v *view, f func(m *machine)) error {
-	m := &machine{view: v, shift: a.shift}
+	m := &machine{automaton: a, pool: v.pool, multiplier: v.multiplier}
 	var err error
 	used := a.edges.Use(func(edges []byte) {
 		m.edges = edges
@@ -183,9 +191,10 @@ func lendAll(values []secret.Value, lent *[][]byte, f func()) error {
 	return cmp.Or(used, err)
 }
 
-func (v *view) newAutomaton() (*automaton, error) {
-	log := logOf(2*len(v.patterns), 4, 30)
-	a := &automaton{shift: 64 - log}
+func (v *view) newAutomaton(of []pattern) (*automaton, error) {
+	log := logOf(2*len(of), 4, 30)
+	a := &automaton{shift: 64 - log, patterns: of, places: slices.Clone(of)}
+	slices.SortFunc(a.places, func(a, b pattern) int { return cmp.Compare(a.off, b.off) })
 	var err error
 	if a.edges, err = newZeroed(edgeSize << log); err != nil {
 		return nil, err
@@ -206,7 +215,7 @@ func (v *view) newAutomaton() (*automaton, error) {
 }
 
 func newZeroed(n int) (secret.Value, error) {
-	return secret.Make(n, func([]byte) error { return nil })
+	return secret.MakeDerived(n, func([]byte) error { return nil })
 }
 
 // destroy wipes an automaton. On nil it does nothing.

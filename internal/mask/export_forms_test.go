@@ -9,7 +9,19 @@ type Spelt struct {
 }
 
 // EachSpelling calls put with all that a value of a user adds to a set, without its own room: the fuzzer's judges do.
-func EachSpelling(v []byte, o ValueOptions, put func([]byte)) error { return eachSpelling(v, o, put) }
+func EachSpelling(v []byte, o ValueOptions, put func([]byte)) error {
+	put(v)
+	if o.Exact {
+		return nil
+	}
+	return o.User.Use(func(user []byte) {
+		SpellInto(v, user, make([]byte, RoomOf(v, user, o)), o, func(b []byte) {
+			if len(b) >= MinLength {
+				put(b)
+			}
+		})
+	})
+}
 
 // RoomOf is the most room that a form of v needs.
 func RoomOf(v, user []byte, o ValueOptions) int {

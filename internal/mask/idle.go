@@ -71,7 +71,9 @@ func (w *writer) release() {
 	end := 0
 	t, err := w.set.table()
 	if err == nil {
-		err = t.use(&w.view, func() { end = w.view.early(w.held) })
+		err = t.use(&w.view, func() error {
+			return w.view.withPool(func() { end = w.view.early(w.held, w.state) })
+		})
 	}
 	if err != nil {
 		return // the set is growing this moment: the next write decides

@@ -2,87 +2,151 @@ package mask
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sort"
 )
 
+// opener are the sets that tell whether an end of the output may begin a pattern.
+type opener struct {
+	first                 []byte
+	second, starts, inner bitmap
+}
+
+func (o openPlan) in(image []byte) opener {
+	return opener{image[o.first : o.first+setSize], o.second.in(image), o.starts.in(image), o.inner.in(image)}
+}
+
+// enter puts a pattern into the sets.
+func (o *opener) enter(b []byte, multiplier uint64) {
+	o.first[b[0]/8] |= 1 << (b[0] % 8)
+	o.second.set(two(b))
+	o.starts.set(three(b) * multiplier)
+	o.starts.set(uint64(word(b)) * multiplier)
+	for i := 0; i+4 < len(b); i++ {
+		o.inner.set(uint64(word(b[i:])) * multiplier)
+	}
+}
+
+// two are the first two bytes as a hash of their own: the set of them is exact.
+func two(b []byte) uint64 { return uint64(binary.LittleEndian.Uint16(b)) << 48 }
+
+// three are the first three bytes, made unlike any four.
+func three(b []byte) uint64 { return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | 1<<32 }
+
 // openEnd is where the earliest end of buf begins that is the beginning of a pattern and not all of it; without one it
 // is the length of buf. It stops early when no work is left.
-func (v *view) openEnd(buf []byte, s *search) int {
+func (v *view) openEnd(buf []byte, s *search) (int, error) {
 	n := len(buf)
-	if last := buf[n-1]; v.inside[last/8]>>(last%8)&1 == 0 {
-		return n
+	if n == 0 {
+		return 0, nil
 	}
+	if last := buf[n-1]; v.inside[last/8]>>(last%8)&1 == 0 {
+		return n, nil
+	}
+	return v.openIn(&v.begin, v.patterns, v.longest, buf, s)
+}
+
+// openIn is openEnd for some of the patterns, the longest of which has so many bytes.
+func (v *view) openIn(o *opener, of []pattern, longest int, buf []byte, s *search) (int, error) {
+	n := len(buf)
 	// Whatever is open and has four bytes or more ends in four bytes from within a pattern.
-	if n >= 4 && v.inner.has(v.hash4(buf[n-4:])) {
-		from := max(0, n-v.longest+1)
+	if n >= 4 && o.inner.has(uint64(word(buf[n-4:]))*v.multiplier) {
+		from := max(0, n-longest+1)
 		s.left -= (n - from) / 2
 		for i := from; i <= n-4 && s.left >= 0; i++ {
-			if v.starts.has(v.hash4(buf[i:])) && v.begins(buf[i:], s) {
-				return i
+			if !o.starts.has(uint64(word(buf[i:])) * v.multiplier) {
+				continue
+			}
+			if begins, err := v.begins(of, buf[i:], s); begins || err != nil {
+				return i, err
 			}
 		}
 	}
-	for i := max(0, n-3); i < n; i++ {
-		if v.starts.has(v.hashStart(buf[i:], n-i)) && v.begins(buf[i:], s) {
-			return i
+	if n >= 3 && o.starts.has(three(buf[n-3:])*v.multiplier) {
+		if begins, err := v.begins(of, buf[n-3:], s); begins || err != nil {
+			return n - 3, err
 		}
 	}
-	return n
+	switch last := buf[n-1]; {
+	case n >= 2 && o.second.has(two(buf[n-2:])):
+		return n - 2, nil
+	case o.first[last/8]>>(last%8)&1 != 0:
+		return n - 1, nil
+	}
+	return n, nil
 }
 
-// dictionary is all patterns, in order.
-type dictionary struct {
-	patterns []pattern
-	pool     []byte
-}
-
-// begins reports whether some pattern begins with b and goes on.
-func (d *dictionary) begins(b []byte, s *search) bool {
+// begins reports whether one of these patterns, which are sorted, begins with b and goes on.
+func (v *view) begins(of []pattern, b []byte, s *search) (found bool, err error) {
 	s.left -= costOfSearch + len(b)>>costShift
-	i := d.firstFrom(b)
-	if i < len(d.patterns) && int(d.patterns[i].len) == len(b) && bytes.Equal(d.patterns[i].of(d.pool), b) {
+	if v.pool != nil {
+		return v.goesOn(of, b), nil
+	}
+	err = v.withPool(func() { found = v.goesOn(of, b) })
+	return found, err
+}
+
+func (v *view) goesOn(of []pattern, b []byte) bool {
+	i := v.firstFrom(of, b)
+	if i < len(of) && int(of[i].len) == len(b) && bytes.Equal(of[i].of(v.pool), b) {
 		i++ // the pattern itself, which is complete; what begins with it stands right behind
 	}
-	return i < len(d.patterns) && bytes.HasPrefix(d.patterns[i].of(d.pool), b)
+	return i < len(of) && bytes.HasPrefix(of[i].of(v.pool), b)
 }
 
 // firstFrom is the number of the first pattern that is not before b.
-func (d *dictionary) firstFrom(b []byte) int {
-	return sort.Search(len(d.patterns), func(i int) bool {
-		return bytes.Compare(d.patterns[i].of(d.pool), b) >= 0
-	})
+func (v *view) firstFrom(of []pattern, b []byte) int {
+	return sort.Search(len(of), func(i int) bool { return bytes.Compare(of[i].of(v.pool), b) >= 0 })
 }
 
-// shortestFrom is the length of the shortest pattern that begins with b and goes on, 0 if there is none.
-func (d *dictionary) shortestFrom(b []byte) int {
-	shortest := 0
-	for i := d.firstFrom(b); i < len(d.patterns) && bytes.HasPrefix(d.patterns[i].of(d.pool), b); i++ {
-		if n := int(d.patterns[i].len); n > len(b) && (shortest == 0 || n < shortest) {
-			shortest = n
+// allowance is how many bytes may go out early of the patterns that begin with b and go on; ok is false if there are none.
+func (v *view) allowance(of []pattern, b []byte) (least int, ok bool) {
+	for i := v.firstFrom(of, b); i < len(of) && bytes.HasPrefix(of[i].of(v.pool), b); i++ {
+		if p := of[i]; int(p.len) > len(b) && (!ok || int(p.early) < least) {
+			least, ok = int(p.early), true
 		}
 	}
-	return shortest
+	return least, ok
 }
 
 const (
-	// earlyMost is how many bytes of a value may go out early, and earlyShare the share of a value that they may be.
+	// earlyMost is how many bytes of a spelling may go out early, and earlyShare the share of it that they may be.
 	earlyMost, earlyShare = 4, 8
-	// earlyLeast is the length below which nothing of a value goes out early: little would be left to guess.
+	// earlyLeast is the length below which nothing of a value, or a spelling, goes out early: little would be left to
+	// guess.
 	earlyLeast = 16
 )
 
+// earlyOf is how much of a spelling of n bytes may go out early.
+func earlyOf(n int) uint8 {
+	if n < earlyLeast {
+		return 0
+	}
+	return uint8(min(earlyMost, n/earlyShare))
+}
+
 // early is how much of the beginning of what is held back may go out because nothing follows: of each pattern that
-// begins in it, at most the first few bytes.
-func (v *view) early(held []byte) int {
+// begins in it, in any view, at most the first few bytes. The pool must be lent.
+func (v *view) early(held []byte, from sequence) int {
 	end := len(held)
-	for i := 0; i < end; i++ {
-		switch n := v.shortestFrom(held[i:]); {
-		case n == 0:
-		case n < earlyLeast:
-			end = i
-		default:
-			end = min(end, i+min(earlyMost, n/earlyShare))
+	for _, l := range lenses() {
+		of := v.patterns
+		if l.breaks {
+			of = v.folding
 		}
+		if len(of) == 0 {
+			continue
+		}
+		p := &v.unfolded
+		p.begin(l, from)
+		p.take(held, 0)
+		text := p.text
+		for i := p.lastCut(); i < len(text); i++ {
+			if n, ok := v.allowance(of, text[i:]); ok && i+n < len(text) {
+				end = min(end, p.place(i+n))
+			}
+		}
+		p.wipe()
 	}
 	return end
 }

@@ -8,13 +8,27 @@ import (
 // view is a table while its image is lent.
 type view struct {
 	*plan
-	dictionary
-	t                    *table
-	multiplier           uint64
-	inside               []byte
-	heads, entries       []byte
-	grams, starts, inner bitmap
-	sure                 filter
+	t           *table
+	patterns    []pattern
+	folding     []pattern
+	multiplier  uint64
+	pool        []byte // lent only when it is needed: most output has nothing that must be compared
+	inside      []byte
+	heads       []byte
+	entries     []byte
+	grams       bitmap
+	sure        filter
+	begin, fold opener
+	joins       bitmap
+	edges       bitmap
+
+	rooms
+}
+
+// rooms are what views of the output are made in, kept from one search to the next.
+type rooms struct {
+	plain    plainText // without escape sequences
+	unfolded plainText // without line breaks
 }
 
 // filter is a set of hashes too, with two bits for each in one word: slower, and it tells more apart in less room.
@@ -39,10 +53,13 @@ type bitmap struct {
 	shift int
 }
 
-func (b bitmap) has(h uint64) bool {
+// bit is the bit of a hash in the lowest place, below others.
+func (b bitmap) bit(h uint64) byte {
 	i := h >> (b.shift & 63)
-	return b.bits[i>>3]>>(i&7)&1 != 0
+	return b.bits[i>>3] >> (i & 7)
 }
+
+func (b bitmap) has(h uint64) bool { return b.bit(h)&1 != 0 }
 
 func (b bitmap) set(h uint64) {
 	i := h >> (b.shift & 63)
@@ -53,45 +70,48 @@ func (b bitmapAt) in(image []byte) bitmap {
 	return bitmap{image[b.off : b.off+1<<b.log/8], 64 - b.log}
 }
 
-// lend puts a table into the view.
+// lend puts a table's image into the view.
 func (v *view) lend(t *table, image []byte) {
 	p := &t.plan
-	v.plan, v.t, v.patterns, v.multiplier = p, t, t.patterns, t.multiplier
-	v.pool = image[:p.poolSize]
-	v.inside = image[p.inside : p.inside+256/8]
-	v.grams, v.starts, v.inner = p.grams.in(image), p.starts.in(image), p.inner.in(image)
+	v.plan, v.t, v.patterns, v.folding, v.multiplier = p, t, t.patterns, t.folding, t.multiplier
+	v.pool = nil
+	v.inside = image[p.inside : p.inside+setSize]
+	v.grams = p.grams.in(image)
 	v.sure = filter{p.sure.in(image).bits, 64 - p.sure.log + 6}
+	v.begin = p.begin.in(image)
+	if p.longestFolding > 0 {
+		v.fold = p.fold.in(image)
+		v.joins, v.edges = p.joins.in(image), p.edges.in(image)
+	}
 	v.heads, v.entries = image[p.heads:p.entries], image[p.entries:p.size]
+}
+
+// withPool lends the pool too, while f runs.
+func (v *view) withPool(f func()) error {
+	return v.t.pool.Use(func(pool []byte) {
+		v.pool = pool
+		f()
+		v.pool = nil
+	})
 }
 
 func (v *view) hash(b []byte) uint64 {
 	if v.gram == 8 {
 		return binary.LittleEndian.Uint64(b) * v.multiplier
 	}
-	return v.hash4(b)
+	return uint64(word(b)) * v.multiplier
 }
-
-// hashStart is a hash for the first n bytes of a pattern, 1 to 3.
-func (v *view) hashStart(b []byte, n int) uint64 {
-	h := uint64(n)
-	for _, c := range b[:n] {
-		h = h<<8 | uint64(c)
-	}
-	return h * v.multiplier
-}
-
-func (v *view) hash4(b []byte) uint64 { return uint64(binary.LittleEndian.Uint32(b)) * v.multiplier }
 
 // bucket and tag take bits that together depend on all bytes of a gram: an upper bit of a product depends on all lower
 // ones of a factor, a lower one doesn't depend on the upper ones.
 func (v *view) bucket(h uint64) int { return int(h >> (64 - v.bucketLog)) }
 
-func tag(h uint64) uint16 { return uint16(h >> 26) }
+func tag(h uint64) uint32 { return uint32(h>>22) & (1<<tagBits - 1) }
 
 // What the parts of a search cost, in about nanoseconds; the automaton takes some three for each byte.
 const (
 	costOfHit     = 3
-	costOfEntry   = 2
+	costOfEntry   = 1
 	costOfCompare = 5
 	costShift     = 4 // a compare takes another nanosecond for each 16 bytes
 	costOfSearch  = 60
@@ -99,80 +119,151 @@ const (
 
 // search is one run over a buffer: what was found, and how much work is left before it costs too much.
 type search struct {
-	found []span
-	left  int
+	found  []span
+	behind []span // room for what is found behind escape sequences
+	left   int
+	// What was found last is from here to there, what it overlaps included; a scan finds things nearly in order.
+	from, reach int
+	stuck       int // where the scan stopped for want of the pool; -1: it didn't
 }
 
-// scan finds all occurrences in buf. It stops early when no work is left.
-func (v *view) scan(buf []byte, s *search) {
-	if len(buf) < v.shortest {
-		return
-	}
-	if v.gram == 8 {
-		v.scan8(buf, s)
-	} else {
-		v.scan4(buf, s)
+// scan finds all occurrences in buf from i on that have no line break within. It stops early when no work is left, and
+// when a gram must be compared and there is no pool.
+func (v *view) scan(buf []byte, i int, s *search) {
+	s.stuck = -1
+	switch {
+	case len(buf) < v.shortest:
+	case v.gram == 8 && v.stride == maxStride:
+		v.scanFar(buf, i, s)
+	default:
+		v.scanNear(buf, i, s)
 	}
 }
 
-func (v *view) scan8(buf []byte, s *search) {
-	multiplier, stride, grams := v.multiplier, v.stride, v.grams
-	for i := 0; i <= len(buf)-8; i += stride {
-		if h := binary.LittleEndian.Uint64(buf[i:]) * multiplier; grams.has(h) {
-			if v.candidates(buf, i, h, s); s.left < 0 {
+// scanFar is scan for the largest stride. It looks up four grams at once, since a lookup waits for memory and not for the
+// others.
+func (v *view) scanFar(buf []byte, i int, s *search) {
+	const four = 3*maxStride + 8
+	m, grams := v.multiplier, v.grams
+	for ; i+four <= len(buf); i += 4 * maxStride {
+		w := (*[four]byte)(buf[i:])
+		h0 := binary.LittleEndian.Uint64(w[0:]) * m
+		h1 := binary.LittleEndian.Uint64(w[maxStride:]) * m
+		h2 := binary.LittleEndian.Uint64(w[2*maxStride:]) * m
+		h3 := binary.LittleEndian.Uint64(w[3*maxStride:]) * m
+		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 == 0 {
+			continue
+		}
+		for n, h := range [4]uint64{h0, h1, h2, h3} {
+			if grams.has(h) && !v.candidates(buf, i+n*maxStride, h, s) {
 				return
 			}
 		}
 	}
+	v.scanNear(buf, i, s)
 }
 
-func (v *view) scan4(buf []byte, s *search) {
-	multiplier, stride, grams := v.multiplier, v.stride, v.grams
-	for i := 0; i <= len(buf)-4; i += stride {
-		if h := uint64(binary.LittleEndian.Uint32(buf[i:])) * multiplier; grams.has(h) {
-			if v.candidates(buf, i, h, s); s.left < 0 {
-				return
-			}
+// scanNear is scan for any stride.
+func (v *view) scanNear(buf []byte, i int, s *search) {
+	stride, gram, grams := v.stride, v.gram, v.grams
+	for ; i <= len(buf)-gram; i += stride {
+		if h := v.hash(buf[i:]); grams.has(h) && !v.candidates(buf, i, h, s) {
+			return
 		}
 	}
 }
 
-// candidates compares the patterns that have this gram where buf has it.
-func (v *view) candidates(buf []byte, at int, h uint64, s *search) {
+// candidates compares the patterns that have this gram where buf has it, and says whether to go on.
+func (v *view) candidates(buf []byte, at int, h uint64, s *search) bool {
 	s.left -= costOfHit
 	if !v.sure.has(h) {
-		return
+		return s.left >= 0
 	}
-	b := v.bucket(h)
-	from, to := int(word(v.heads[4*b:])), int(word(v.heads[4*b+4:]))
+	if v.pool == nil {
+		s.stuck = at
+		return false
+	}
+	from, to := v.entriesOf(h)
 	want := tag(h)
 	s.left -= costOfEntry * (to - from)
 	for ; from < to && s.left >= 0; from++ {
 		entry := binary.LittleEndian.Uint64(v.entries[8*from:])
-		if uint16(entry) != want {
+		if uint32(entry)&(1<<tagBits-1) != want {
 			continue
 		}
-		p := v.patterns[entry>>(offsetBits+tagBits)]
 		start := at - int(entry>>tagBits&(1<<offsetBits-1))
+		p := v.patterns[entry>>(offsetBits+tagBits)]
 		end := start + int(p.len)
-		if start < 0 || end > len(buf) {
+		// What lies within what was found says nothing new, but for its name where both begin.
+		if start < 0 || end > len(buf) || !p.folds && start > s.from && end <= s.reach {
 			continue
 		}
-		s.left -= costOfCompare
-		pattern := p.of(v.pool)
-		if word(buf[end-4:]) != word(pattern[len(pattern)-4:]) {
-			continue
-		}
+		v.compare(buf, at-start, span{start: start, end: end, value: int(p.value), longest: int(p.len)}, p, s)
+	}
+	return s.left >= 0
+}
+
+// entriesOf is where the entries of a gram's bucket begin and end.
+func (v *view) entriesOf(h uint64) (from, to int) {
+	b := v.bucket(h)
+	return int(word(v.heads[4*b:])), int(word(v.heads[4*b+4:]))
+}
+
+// compare adds what is a pattern, where its gram off was found.
+func (v *view) compare(buf []byte, off int, c span, p pattern, s *search) {
+	s.left -= costOfCompare
+	pattern := p.of(v.pool)
+	if word(buf[c.end-4:]) == word(pattern[len(pattern)-4:]) {
 		s.left -= len(pattern) >> costShift
-		if bytes.Equal(buf[start:end], pattern) {
-			s.found = append(s.found, span{start: start, end: end, value: int(p.value), longest: end - start})
+		if bytes.Equal(buf[c.start:c.end], pattern) {
+			s.add(c)
+			return
 		}
+	}
+	if p.folds {
+		v.compareFolded(buf, c.start+off, off, p, s)
 	}
 }
 
-// occursIn reports whether text contains a pattern.
+// add adds an occurrence.
+func (s *search) add(c span) {
+	s.found = append(s.found, c)
+	switch {
+	case c.start >= s.reach: // touches nothing before it
+		s.from, s.reach = c.start, c.end
+	case c.start >= s.from:
+		s.reach = max(s.reach, c.end)
+	}
+}
+
+// scanAll finds all occurrences in buf but those that escape sequences interrupt.
+func (v *view) scanAll(buf []byte, s *search) error {
+	s.from, s.reach = 0, 0
+	v.scan(buf, 0, s)
+	if s.stuck >= 0 {
+		if err := v.withPool(func() { v.scan(buf, s.stuck, s) }); err != nil {
+			return err
+		}
+	}
+	if v.longestFolding == 0 {
+		return nil
+	}
+	return v.scanFolded(buf, s)
+}
+
+// openAll is where the earliest end of buf begins that may become an occurrence, escape sequences left aside.
+func (v *view) openAll(buf []byte, s *search) (int, error) {
+	keep, err := v.openEnd(buf, s)
+	if err != nil || v.longestFolding == 0 || len(buf) == 0 {
+		return keep, err
+	}
+	folded, err := v.openFolded(buf, s)
+	return min(keep, folded), err
+}
+
+// occursIn reports whether text contains a pattern. The pool must be lent.
 func (v *view) occursIn(text []byte) bool {
 	s := search{left: 1 << 40}
-	v.scan(text, &s)
+	v.scan(text, 0, &s)
 	return len(s.found) > 0
 }

@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -33,12 +32,12 @@ type Options struct {
 type ValueOptions struct {
 	// Exact: look for the bytes themselves alone, for none of their other spellings.
 	Exact bool
-	// Extended: look for spellings too that hardly a program prints by accident: UTF-16, and backwards.
+	// Extended: look for what few programs make of a value, too: UTF-16 and reversed.
 	Extended bool
 	// Unfolded: look for base64 on one line alone.
 	Unfolded bool
-	// User is whose password the value is, if it is one: both together, as HTTP's basic authentication has them, are
-	// hidden too. The caller keeps it, as he keeps the value.
+	// User is who logs in with the value, if that is known: both together in base64, as HTTP's basic authentication sends
+	// them, are hidden as a whole. The caller keeps it, as the value.
 	User secret.Value
 }
 
@@ -53,90 +52,43 @@ type Set struct {
 
 	mu        sync.Mutex // guards everything below
 	built     *table     // the last table; force or its predecessor
-	pending   []needles
+	pending   []needle
 	names     []string // by value
 	destroyed bool
 	seen      map[int]bool // values hidden so far, if they are counted
 	alerted   bool
 }
 
-// needles are the spellings of one value, one behind the other.
-type needles struct {
-	value   int
-	bytes   secret.Value
-	lengths []int
-}
-
 // NewSet makes an empty set.
 func NewSet(o Options) *Set { return &Set{options: o} }
 
-// Add copies a value, and its other spellings, into the set; writers hide it from their next write on. The name stands
+// Add copies a value into the set, which also looks for its other spellings; writers hide it from their next write on. The name stands
 // in the mark, as far as it can be printed; without one the mark is plain. A value under MinLength bytes is not added:
 // ErrShort. The caller keeps v and destroys it when he likes.
 func (s *Set) Add(name string, v secret.Value, o ValueOptions) error {
 	if v.Len() < MinLength {
 		return ErrShort
 	}
-	n, err := spellings(v, o)
+	n := needle{options: o}
+	var err error
+	if n.raw, err = v.Clone(); err == nil {
+		n.user, err = o.User.Clone()
+	}
 	if err != nil {
+		n.destroy()
 		return fmt.Errorf("adding a value to mask: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.destroyed {
-		n.bytes.Destroy()
+		n.destroy()
 		return ErrNoSet
 	}
-	n.value = len(s.names)
+	n.value = uint32(len(s.names))
 	s.names = append(s.names, name)
 	s.pending = append(s.pending, n)
 	s.force.Store(nil)
 	return nil
-}
-
-// spellings copies all spellings of v into one piece of locked memory. They are spelt twice, the first time for the
-// size of that piece.
-func spellings(v secret.Value, o ValueOptions) (n needles, err error) {
-	used := v.Use(func(raw []byte) {
-		total := 0
-		err = eachSpelling(raw, o, func(b []byte) {
-			n.lengths = append(n.lengths, len(b))
-			total += len(b)
-		})
-		if err != nil {
-			return
-		}
-		n.bytes, err = secret.Make(total, func(dst []byte) error {
-			return eachSpelling(raw, o, func(b []byte) { dst = dst[copy(dst, b):] })
-		})
-	})
-	return n, errors.Join(used, err)
-}
-
-// eachSpelling hands out the value itself, then the spellings of each form, as far as they are long enough.
-func eachSpelling(raw []byte, o ValueOptions, put func([]byte)) error {
-	put(raw)
-	if o.Exact {
-		return nil
-	}
-	putNew := func(b []byte) {
-		if len(b) >= MinLength && !bytes.Equal(b, raw) {
-			put(b)
-		}
-	}
-	var err error
-	used := o.User.Use(func(user []byte) {
-		apply, need := formsOf(raw, user, o)
-		var room secret.Value
-		room, err = secret.Make(need, func(room []byte) error {
-			for _, f := range apply {
-				f.spell(raw, room[:0:f.room(len(raw))], putNew)
-			}
-			return nil
-		})
-		room.Destroy()
-	})
-	return errors.Join(used, err)
 }
 
 // Destroy wipes the values. Writers over the set fail from then on, and what they hold back stays back.
@@ -148,7 +100,7 @@ func (s *Set) Destroy() {
 	s.built.destroy()
 	s.built = nil
 	for _, n := range s.pending {
-		n.bytes.Destroy()
+		n.destroy()
 	}
 	s.pending = nil
 }
@@ -175,7 +127,7 @@ func (s *Set) table() (*table, error) {
 		return nil, fmt.Errorf("preparing to mask: %w", err)
 	}
 	for _, n := range s.pending {
-		n.bytes.Destroy()
+		n.destroy()
 	}
 	s.pending = nil
 	old := s.built

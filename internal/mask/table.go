@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -17,38 +19,52 @@ import (
 type pattern struct {
 	off, len uint32
 	value    uint32
+	early    uint8 // how many of its characters may go out because nothing follows
+	folds    bool  // it may have line breaks inside
 }
 
-// table is all that a search needs. It never changes, but for the automaton, which is made when it is first needed.
-// What is computed from bytes of values lies in image; multiplier says nothing about them.
+// table is all that a search needs. It never changes, but for the automata, which are made when they are first needed.
+// The values lie in pool; what is computed from them, hashes under a random multiplier, in image.
 type table struct {
-	image      secret.Value
-	plan       plan
-	patterns   []pattern // sorted by their bytes, none twice
-	marks      []string  // by value
-	multiplier uint64    // odd and random, so that output can't be made to collide
+	pool, image secret.Value
+	plan        plan
+	patterns    []pattern // sorted by their bytes, none twice
+	folding     []pattern // those of them that fold
+	marks       []string  // by value
+	colours     bool      // no pattern has an ESC in it, so what changes colours is no part of a value
+	multiplier  uint64    // odd and random, so that output can't be made to collide
 
-	mu   sync.Mutex // guards auto
-	auto *automaton
+	mu    sync.Mutex // guards automata
+	autos [2]*automaton
 }
 
 // plan says how a table searches, and where the parts of its image lie.
 type plan struct {
 	shortest, longest int
+	longestFolding    int // 0 if nothing folds
 	// gram is q. Each occurrence has a gram that begins at a multiple of stride, since shortest ≥ stride + gram - 1.
 	gram, stride int
 
-	poolSize int      // bytes; the pool is the first part
-	inside   int      // where the set of bytes lies that a pattern has before its last one
-	grams    bitmapAt // grams of the sample
-	sure     bitmapAt // the same, as a filter
-	starts   bitmapAt // the first one, two, three and four bytes of each pattern
-	inner    bitmapAt // four bytes that lie in a pattern before its last one
+	inside int      // where the set of bytes lies that a pattern has before its last one
+	grams  bitmapAt // grams of the sample
+	sure   bitmapAt // the same, as a filter
+	begin  openPlan // whether patterns begin; of all
+	fold   openPlan // of those that fold
+	joins  bitmapAt // six characters that lie in a folding pattern
+	edges  bitmapAt // those of them that are one or two characters from its beginning or its end
 
 	bucketLog int // the logarithm of the number of buckets
 	heads     int // where the heads of buckets lie: 4 bytes each, the number of the first entry
 	entries   int // where the entries lie: 8 bytes each, in the order of their buckets
 	size      int // of all
+}
+
+// openPlan is where the sets lie that tell whether an end of the output may begin a pattern.
+type openPlan struct {
+	first  int      // the set of first bytes, exact
+	second bitmapAt // the first two bytes, exact
+	starts bitmapAt // the first three, and four, bytes of each pattern
+	inner  bitmapAt // four bytes that lie in a pattern before its last one
 }
 
 // bitmapAt is where a bitmap lies, and the logarithm of its size in bits.
@@ -57,136 +73,173 @@ type bitmapAt struct{ off, log int }
 const (
 	maxStride = 13
 	// choices is among how many places of each residue the gram is chosen that a pattern is found by.
-	choices = 8
+	choices = 4
 	// An entry has, from its upper bits down, the number of a pattern, the offset of the gram in it, and a tag of the gram.
-	offsetBits, tagBits = 24, 16
+	offsetBits, tagBits = 20, 20
+	// setSize is the size of an exact set of bytes.
+	setSize = 256 / 8
+	// loadSlack is how much is behind the pool, so that eight bytes can be read anywhere in it.
+	loadSlack = 8
 )
 
 // newTable takes over what an earlier table has and adds what waits. Neither is changed.
-func newTable(old *table, pending []needles, names []string) (*table, error) {
+func newTable(old *table, pending []needle, names []string) (*table, error) {
 	if old == nil && len(pending) == 0 {
 		return &table{}, nil
 	}
-	stage, patterns, err := gather(old, pending)
-	if err != nil {
-		return nil, err
-	}
-	defer stage.Destroy()
 	t := &table{}
 	var seed [8]byte
 	if _, err := rand.Read(seed[:]); err != nil {
 		return nil, err
 	}
 	t.multiplier = binary.LittleEndian.Uint64(seed[:]) | 1<<63 | 1
-	used := stage.Use(func(raw []byte) {
-		t.patterns = sortPatterns(raw, patterns)
-		if t.plan, err = planFor(t.patterns); err != nil {
+	if err := t.gather(old, pending); err != nil {
+		return nil, err
+	}
+	used := t.pool.Use(func(pool []byte) {
+		t.patterns = sortPatterns(pool, t.patterns)
+		for _, p := range t.patterns {
+			if p.folds {
+				t.folding = append(t.folding, p)
+			}
+		}
+		if t.plan = planFor(t.patterns, t.folding); t.plan.size > secret.MaxDerived || len(t.patterns) >= 1<<(64-offsetBits-tagBits) {
 			return
 		}
-		t.image, err = secret.Make(t.plan.size, func(image []byte) error {
-			t.fill(image, raw)
+		var err error
+		if t.image, err = secret.MakeDerived(t.plan.size, func(image []byte) error {
+			t.fill(image, pool)
 			return nil
-		})
+		}); err != nil {
+			t.plan.size = 0
+		}
 	})
+	if used == nil && t.image.IsZero() {
+		used = fmt.Errorf("%d spellings of values: %w", len(t.patterns), secret.ErrTooLarge)
+	}
+	if used == nil {
+		used = t.chooseMarks(names)
+	}
 	if used != nil {
-		return nil, used
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := t.chooseMarks(names); err != nil {
 		t.destroy()
-		return nil, err
+		return nil, used
 	}
 	return t, nil
 }
 
-// gather copies all patterns into one piece of locked memory.
-func gather(old *table, pending []needles) (secret.Value, []pattern, error) {
-	total := 0
-	if old != nil {
-		total = old.plan.poolSize
+// gather copies what the table before has, and spells what waits, into one piece of secret memory. Spellings are made in
+// pinned memory first, since how long they are is known then.
+func (t *table) gather(old *table, pending []needle) error {
+	had := 0
+	if old != nil && len(old.patterns) > 0 {
+		had = old.pool.Len() - loadSlack
+		t.patterns = slices.Clone(old.patterns)
 	}
-	for _, n := range pending {
-		total += n.bytes.Len()
+	var s speller
+	defer s.close()
+	for i := range pending {
+		if err := s.spell(&pending[i]); err != nil {
+			return err
+		}
 	}
+	total := had + s.size + loadSlack
 	if total > secret.MaxSize {
-		return secret.Value{}, nil, fmt.Errorf("%d bytes of values and their spellings: %w", total, secret.ErrTooLarge)
+		return fmt.Errorf("%d bytes of values and their spellings: %w", total, secret.ErrTooLarge)
 	}
-	var patterns []pattern
-	stage, err := secret.Make(total, func(dst []byte) error {
-		at := 0
-		if old != nil {
-			patterns = append(patterns, old.patterns...)
-			at = old.plan.poolSize
-			if err := old.image.Use(func(image []byte) { copy(dst, image[:at]) }); err != nil {
+	for _, p := range s.patterns {
+		p.off += uint32(had)
+		t.patterns = append(t.patterns, p)
+	}
+	var err error
+	t.pool, err = secret.Make(total, func(dst []byte) error {
+		if had > 0 {
+			if err := old.pool.Use(func(pool []byte) { copy(dst, pool[:had]) }); err != nil {
 				return err
 			}
 		}
-		for _, n := range pending {
-			if err := n.bytes.Use(func(b []byte) { copy(dst[at:], b) }); err != nil {
-				return err
-			}
-			for _, length := range n.lengths {
-				patterns = append(patterns, pattern{off: uint32(at), len: uint32(length), value: uint32(n.value)})
-				at += length
-			}
-		}
-		return nil
+		return s.room.Use(func(room []byte) { copy(dst[had:], room[:s.size]) })
 	})
-	return stage, patterns, err
+	return err
 }
 
 func (p pattern) of(pool []byte) []byte { return pool[p.off : p.off+p.len] }
 
-// sortPatterns sorts by bytes and drops what is there twice; the value that was added first gives the name. Offsets
-// stay those in raw.
-func sortPatterns(raw []byte, patterns []pattern) []pattern {
+// sortPatterns sorts by bytes and drops what is there twice; the value that was added first gives the name. A piece that
+// both folds and doesn't does.
+func sortPatterns(pool []byte, patterns []pattern) []pattern {
 	slices.SortFunc(patterns, func(a, b pattern) int {
-		if c := bytes.Compare(a.of(raw), b.of(raw)); c != 0 {
-			return c
+		if x, y := key(pool, a), key(pool, b); x != y {
+			return cmp.Compare(x, y)
 		}
-		return cmp.Compare(a.value, b.value)
+		return cmp.Or(bytes.Compare(a.of(pool), b.of(pool)), cmp.Compare(a.value, b.value))
 	})
-	return slices.CompactFunc(patterns, func(a, b pattern) bool { return bytes.Equal(a.of(raw), b.of(raw)) })
+	kept := patterns[:0]
+	for _, p := range patterns {
+		if n := len(kept); n > 0 && bytes.Equal(kept[n-1].of(pool), p.of(pool)) {
+			kept[n-1].folds = kept[n-1].folds || p.folds
+			kept[n-1].early = min(kept[n-1].early, p.early)
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept
 }
 
-// planFor chooses gram and stride, and shares the image out. A set so large that its sample would not fit is searched
-// with a smaller stride, hence fewer entries.
-func planFor(patterns []pattern) (plan, error) {
-	p := plan{shortest: secret.MaxSize}
+// key orders patterns by their first bytes, in one comparison. No pattern is under four bytes.
+func key(pool []byte, p pattern) uint32 { return binary.BigEndian.Uint32(pool[p.off:]) }
+
+// planFor chooses gram and stride, and shares the image out.
+func planFor(patterns, folding []pattern) plan {
+	p := plan{shortest: math.MaxInt}
+	size, folded := 0, 0
 	for _, q := range patterns {
-		p.poolSize += int(q.len)
+		size += int(q.len)
 		p.shortest = min(p.shortest, int(q.len))
 		p.longest = max(p.longest, int(q.len))
+	}
+	for _, q := range folding {
+		folded += int(q.len)
+		p.longestFolding = max(p.longestFolding, int(q.len))
 	}
 	p.gram = 4
 	if p.shortest >= 12 {
 		p.gram = 8
 	}
-	for p.stride = min(maxStride, p.shortest-p.gram+1); ; p.stride = (p.stride + 1) / 2 {
-		p.share(len(patterns))
-		if p.size <= secret.MaxSize {
-			return p, nil
-		}
-		if p.stride == 1 {
-			return plan{}, fmt.Errorf("%d spellings of values: %w", len(patterns), secret.ErrTooLarge)
-		}
-	}
-}
+	p.stride = min(maxStride, p.shortest-p.gram+1)
 
-// share lays the parts of the image one behind the other. Bitmaps are sparse while they fit into a cache.
-func (p *plan) share(patterns int) {
-	entries := patterns * p.stride
-	p.inside = (p.poolSize + 7) &^ 7
-	p.grams = bitmapAt{p.inside + 256/8, logOf(48*entries, 12, 22)}
-	p.sure = p.grams.next(logOf(16*entries, 12, 22))
-	p.starts = p.sure.next(logOf(64*patterns, 10, 21))
-	p.inner = p.starts.next(logOf(16*p.poolSize, 10, 21))
-	p.heads = p.inner.next(0).off
+	entries := len(patterns) * p.stride
+	p.inside = 0
+	p.grams = bitmapAt{setSize, logOf(sparse(48, 16, entries), 12, 27)}
+	p.sure = p.grams.next(logOf(16*entries, 12, 27))
+	at := p.begin.share(p.sure.next(0).off, len(patterns), size)
+	if len(folding) > 0 {
+		at = p.fold.share(at, len(folding), folded)
+		p.joins = bitmapAt{at, logOf(sparse(24, 12, folded), 10, 28)}
+		p.edges = p.joins.next(logOf(64*4*len(folding), 10, 25))
+		at = p.edges.next(0).off
+	}
+	p.heads = at
 	p.bucketLog = logOf(entries/2+1, 1, 24)
 	p.entries = p.heads + 4*(1<<p.bucketLog+2)
 	p.size = p.entries + 8*entries
+	return p
+}
+
+// sparse is how many bits a set of n has: many for each, as long as that fits into a cache.
+func sparse(many, few, n int) int {
+	if many*n <= 1<<20 {
+		return many * n
+	}
+	return few * n
+}
+
+// share lays the sets out from at on, for patterns that are size bytes together, and says where they end.
+func (o *openPlan) share(at, patterns, size int) int {
+	o.first = at
+	o.second = bitmapAt{at + setSize, 16}
+	o.starts = o.second.next(logOf(64*patterns, 10, 24))
+	o.inner = o.starts.next(logOf(sparse(16, 8, size), 10, 26))
+	return o.inner.next(0).off
 }
 
 // logOf is the logarithm of the smallest power of two that is at least n, within bounds.
@@ -194,28 +247,29 @@ func logOf(n, least, most int) int { return min(max(bits.Len(uint(n-1)), least),
 
 func (b bitmapAt) next(log int) bitmapAt { return bitmapAt{b.off + 1<<b.log/8, log} }
 
-// fill writes the image: the pool in the order of the patterns, then what is computed from it.
-func (t *table) fill(image, raw []byte) {
-	at := 0
-	for i := range t.patterns {
-		p := &t.patterns[i]
-		n := copy(image[at:], p.of(raw))
-		p.off = uint32(at)
-		at += n
-	}
+// fill writes the image.
+func (t *table) fill(image, pool []byte) {
 	var v view
 	v.lend(t, image)
+	v.pool = pool
+	t.colours = true
 	for _, p := range t.patterns {
-		b := p.of(v.pool)
-		v.starts.set(v.hash4(b))
-		for n := 1; n <= 3; n++ {
-			v.starts.set(v.hashStart(b, n))
-		}
+		b := p.of(pool)
+		t.colours = t.colours && bytes.IndexByte(b, escape) < 0
 		for _, c := range b[:len(b)-1] {
 			v.inside[c/8] |= 1 << (c % 8)
 		}
-		for i := 0; i+4 < len(b); i++ {
-			v.inner.set(v.hash4(b[i:]))
+		v.begin.enter(b, v.multiplier)
+	}
+	for _, p := range t.folding {
+		b := p.of(pool)
+		v.fold.enter(b, v.multiplier)
+		for i := 0; i+joinGram <= len(b); i++ {
+			h := joined(pool[int(p.off)+i:]) * v.multiplier
+			v.joins.set(h)
+			if left := len(b) - joinGram - i; i == 1 || i == 2 || left == 1 || left == 2 {
+				v.edges.set(h)
+			}
 		}
 	}
 	newSample(&v)
@@ -228,25 +282,29 @@ func putWord(b []byte, w uint32) { binary.LittleEndian.PutUint32(b, w) }
 func (t *table) chooseMarks(names []string) error {
 	t.marks = make([]string, len(names))
 	var v view
-	return t.use(&v, func() {
-		for i, name := range names {
-			for _, t.marks[i] = range marksFor(name) {
-				if !v.occursIn([]byte(t.marks[i])) {
-					break
+	return t.use(&v, func() error {
+		return v.withPool(func() {
+			for i, name := range names {
+				for _, t.marks[i] = range marksFor(name) {
+					if !v.occursIn([]byte(t.marks[i])) {
+						break
+					}
 				}
 			}
-		}
+		})
 	})
 }
 
-// use lends the table to f, which finds it in v. Its only error is that the table was destroyed. v is the caller's, so
-// that a write need not allocate one.
-func (t *table) use(v *view, f func()) error {
-	return t.image.Use(func(image []byte) {
+// use lends the image to f, which finds it in v. Its only error besides that of f is that the table was destroyed. v is
+// the caller's, so that a write need not allocate one.
+func (t *table) use(v *view, f func() error) error {
+	var err error
+	used := t.image.Use(func(image []byte) {
 		v.lend(t, image)
-		f()
-		*v = view{}
+		err = f()
+		*v = view{rooms: v.rooms}
 	})
+	return cmp.Or(used, err)
 }
 
 // destroy wipes a table, once nobody uses it any more. On nil it does nothing.
@@ -255,8 +313,14 @@ func (t *table) destroy() {
 		return
 	}
 	t.image.Destroy()
+	t.pool.Destroy()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.auto.destroy()
-	t.auto = nil
+	for i := range t.autos {
+		t.autos[i].destroy()
+		t.autos[i] = nil
+	}
 }
+
+// isDestroyed says that a table was wiped while it was to be used.
+func isDestroyed(err error) bool { return errors.Is(err, secret.ErrDestroyed) }

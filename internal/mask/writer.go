@@ -1,7 +1,8 @@
 package mask
 
 import (
-	"errors"
+	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"sync"
@@ -45,13 +46,15 @@ type writer struct {
 	spans    []span // found in held, or reaching into it
 	out      []byte // room for output with marks
 	marks    []string
+	colours  bool // what changes colours within a value goes on behind its mark
 
-	credit int    // work that the search may still do
-	slow   int    // so many bytes are left to the automaton
-	node   uint32 // where the automaton stands after held, if it has a table
-	reader *table // whose node that is; nil: a search begins at held's first byte
-	search search // room
-	view   view   // room; empty but during a search
+	state   sequence // where in an escape sequence held begins
+	escaped bool     // sequences were seen in what was searched last
+	credit int     // work that the search may still do
+	slow   int     // so many bytes are left to the automata
+	tracks tracks  // what they know
+	search search  // room
+	view   view    // room; empty but during a search
 
 	timer idleTimer
 }
@@ -130,14 +133,16 @@ func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		w.marks = t.marks
+		w.marks, w.colours = t.marks, t.colours
 		if len(t.patterns) == 0 {
 			return len(buf), nil
 		}
-		var failed error
-		err = t.use(&w.view, func() { keep, failed = w.look(&w.view, buf, fresh) })
-		if !errors.Is(err, secret.ErrDestroyed) { // else the set has grown in between
-			return keep, failed
+		err = t.use(&w.view, func() (err error) {
+			keep, err = w.look(&w.view, buf, fresh)
+			return err
+		})
+		if !isDestroyed(err) { // else the set has grown in between
+			return keep, err
 		}
 	}
 }
@@ -145,42 +150,44 @@ func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 // look searches in the cheaper way, as long as it is cheap.
 func (w *writer) look(v *view, buf []byte, fresh int) (int, error) {
 	w.credit = min(w.credit, workSaved) + workPerByte*fresh
-	if w.slow <= 0 || w.reader != v.t {
-		w.reader = nil
-		w.spans = markedOnly(w.spans)
-	}
 	if w.slow <= 0 {
-		if keep, ok := w.lookFast(v, buf, fresh); ok {
-			return keep, nil
+		if w.tracks.reader != nil {
+			w.tracks.forget()
+		}
+		w.spans = markedOnly(w.spans)
+		keep, err := w.lookFast(v, buf, fresh)
+		if err != nil || w.credit >= 0 {
+			return keep, err
 		}
 		w.slow = slowFor
 	}
 	w.slow -= fresh
 	var keep int
-	err := v.withMachine(func(m *machine) {
-		from := len(buf) - fresh
-		if w.reader == nil {
-			w.reader, w.node, from = v.t, 0, 0
-		}
-		w.node, w.spans = m.run(w.node, buf, from, w.spans)
-		keep = len(buf) - m.open(w.node)
-	})
-	return keep, err
+	var err error
+	used := v.withPool(func() { keep, err = w.lookSlow(v, buf, fresh) })
+	return keep, cmp.Or(used, err)
 }
 
-// lookFast searches all of buf, what was held back included.
-func (w *writer) lookFast(v *view, buf []byte, fresh int) (keep int, ok bool) {
+// lookFast searches all of buf, what was held back included. It leaves less than no credit where that cost too much, and
+// then says nothing.
+func (w *writer) lookFast(v *view, buf []byte, fresh int) (keep int, err error) {
 	s := &w.search
 	s.found = append(s.found[:0], w.spans...)
 	s.left = w.credit - (len(buf) - fresh)
-	v.scan(buf, s)
-	keep = v.openEnd(buf, s)
-	w.credit = s.left
-	if s.left < 0 {
-		return 0, false
+	if err := v.scanAll(buf, s); err != nil {
+		return 0, err
 	}
-	w.spans = append(w.spans[:0], union(s.found)...)
-	return keep, true
+	keep, err = v.openAll(buf, s)
+	w.escaped = w.state != ground || bytes.IndexByte(buf, escape) >= 0
+	if err == nil && w.escaped {
+		var open int
+		open, err = v.scanBehind(buf, w.state, s)
+		keep = min(keep, open)
+	}
+	if w.credit = s.left; w.credit >= 0 && err == nil {
+		w.spans = append(w.spans[:0], union(s.found)...)
+	}
+	return keep, err
 }
 
 // markedOnly keeps the spans that can't be found again, since they began before held or have their mark already.
@@ -217,6 +224,9 @@ func (w *writer) pass(buf []byte, end, through int) error {
 			}
 			out = append(out, mark...)
 			s.marked = true
+		}
+		if from, to := max(at, s.start), min(s.end, end); w.colours && from < to {
+			out = appendColours(out, buf[from:to])
 		}
 		at = max(at, s.end)
 	}
@@ -274,6 +284,10 @@ func extend(held, p []byte) []byte {
 // retain keeps buf from keep on, and the spans that reach there.
 func (w *writer) retain(buf []byte, keep int) {
 	w.released = max(0, w.released-keep)
+	if w.escaped {
+		w.state = w.state.over(buf[:keep])
+	}
+	w.tracks.drop(keep)
 	hidden := len(w.spans) > 0
 	reaching := w.spans[:0]
 	for _, s := range w.spans {
@@ -305,4 +319,5 @@ func (w *writer) retain(buf []byte, keep int) {
 func (w *writer) wipe() {
 	secret.Wipe(w.held[:cap(w.held)])
 	w.held, w.out, w.spans, w.search.found = nil, nil, nil, nil
+	w.tracks.forget()
 }
