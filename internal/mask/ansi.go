@@ -1,13 +1,19 @@
 package mask
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
+
+// behind is a search that looks behind escape sequences.
+type behind struct{ *search }
 
 // scanBehind finds the occurrences in buf that escape sequences interrupt, and the first place where one may still begin;
 // state is where in a sequence buf begins. It looks at what is close to a sequence alone: all else was found without.
-func (v *view) scanBehind(buf []byte, state sequence, s *search) (keep int, err error) {
+func (b behind) scanBehind(buf []byte, state sequence) (keep int, err error) {
 	keep = len(buf)
-	reach := max(v.longest, (maxReturns+2)*v.longestFolding)
-	for at := 0; at < len(buf) && s.left >= 0; {
+	reach := max(b.longest, (maxReturns+2)*b.longestFolding)
+	for at := 0; at < len(buf) && b.left >= 0; {
 		first := at // the first sequence
 		if at > 0 || state == ground {
 			n := bytes.IndexByte(buf[at:], escape)
@@ -16,15 +22,15 @@ func (v *view) scanBehind(buf []byte, state sequence, s *search) (keep int, err 
 			}
 			first += n
 		}
-		p := &v.plain
+		p := &b.plain
 		p.begin(lens{sequences: true}, ground)
 		if first == 0 {
 			p.state = state
 		}
 		begin := max(0, first-reach)
-		end := v.seeThrough(buf, begin, first, reach)
-		s.left -= (end - begin) / 2
-		open, err := v.scanText(end == len(buf), s)
+		end := b.seeThrough(buf, begin, first, reach)
+		b.left -= (end - begin) / 2
+		open, err := b.scanText(end == len(buf))
 		if err != nil {
 			return keep, err
 		}
@@ -36,8 +42,8 @@ func (v *view) scanBehind(buf []byte, state sequence, s *search) (keep int, err 
 
 // seeThrough takes the output from begin on, with the sequence at first and all that follow close to one another, and says
 // how far that is.
-func (v *view) seeThrough(buf []byte, begin, first, reach int) int {
-	p := &v.plain
+func (b behind) seeThrough(buf []byte, begin, first, reach int) int {
+	p := &b.plain
 	if begin < first {
 		p.show(buf[begin:first], begin)
 	}
@@ -62,32 +68,29 @@ func (v *view) seeThrough(buf []byte, begin, first, reach int) int {
 }
 
 // scanText searches the text that was seen through, and says where in the output an occurrence may begin if that text is
-// all that there is so far.
-func (v *view) scanText(last bool, s *search) (keep int, err error) {
-	p := &v.plain
+// all that there is so far; beyond all output if none does.
+func (b behind) scanText(last bool) (keep int, err error) {
+	p := &b.plain
 	defer p.wipe()
-	in := search{left: s.left, found: s.behind[:0]}
-	if err := v.scanAll(p.text, &in); err != nil {
+	found := b.found
+	b.found = b.seen[:0]
+	err = b.scanAll(p.text)
+	b.found, b.seen = found, b.found
+	if err != nil {
 		return 0, err
 	}
-	for _, found := range in.found {
-		if o, ok := p.out(found); ok {
-			s.found = append(s.found, o)
+	for _, s := range b.seen {
+		if o, ok := p.out(s); ok {
+			b.found = append(b.found, o)
 		}
 	}
-	s.behind = in.found
-	keep = p.end
-	if last {
-		cut := p.lastCut()
-		text := p.text[cut:]
-		i, err := v.openAll(text, &in)
-		if err != nil {
-			return 0, err
-		}
-		if i < len(text) {
-			keep = p.place(cut + i)
-		}
+	if !last {
+		return math.MaxInt, nil
 	}
-	s.left = in.left
-	return keep, nil
+	cut := p.lastCut()
+	text := p.text[cut:]
+	if i, err := b.openAll(text); err != nil || i < len(text) {
+		return p.place(cut + i), err
+	}
+	return math.MaxInt, nil
 }

@@ -5,19 +5,27 @@ import (
 	"encoding/binary"
 )
 
-// joinGram is how many characters around a line break are looked up: three before and three behind it, or all six on
-// one side. The shortest folding pattern has ten, so each break in one is found by one of the three.
-const joinGram = 6
+const (
+	// joinGram is how many characters around a line break are looked up: one before it and five behind, and five before
+	// and one behind.
+	joinGram = 6
+	// minFolding is the length of the shortest pattern that folds: a break in it has five characters on one of its sides.
+	// The base64 of eight bytes has ten characters that they alone decide.
+	minFolding = 10
+)
 
 // joined are the first six bytes of b, of which there are eight.
 func joined(b []byte) uint64 { return binary.LittleEndian.Uint64(b) & (1<<48 - 1) }
 
+// breaks is a search that passes over line breaks.
+type breaks struct{ *search }
+
 // scanFolded finds the occurrences of folding patterns in buf that have a line break where scan would have needed a gram.
 // The others scan finds.
-func (v *view) scanFolded(buf []byte, s *search) error {
+func (b breaks) scanFolded(buf []byte) error {
 	before := -joinGram // the newline before this one
-	tried := true       // it was tried already
-	for at := 0; s.left >= 0; {
+	tried := true       // that was tried
+	for at := 0; b.left >= 0; {
 		n := bytes.IndexByte(buf[at:], '\n')
 		if n < 0 {
 			return nil
@@ -27,13 +35,13 @@ func (v *view) scanFolded(buf []byte, s *search) error {
 		short := n-before <= joinGram+maxReturns+1
 		// Lines so short that what is looked up has another break in it are tried without.
 		if short && !tried {
-			if err := v.tryJoin(buf, before, s); err != nil {
+			if err := b.tryJoin(buf, before); err != nil {
 				return err
 			}
 		}
-		before, tried = n, short || v.mayJoin(buf, n)
+		before, tried = n, short || b.mayJoin(buf, n)
 		if tried {
-			if err := v.tryJoin(buf, n, s); err != nil {
+			if err := b.tryJoin(buf, n); err != nil {
 				return err
 			}
 		}
@@ -42,7 +50,7 @@ func (v *view) scanFolded(buf []byte, s *search) error {
 }
 
 // mayJoin reports whether a folding pattern may go on over the newline at n.
-func (v *view) mayJoin(buf []byte, n int) bool {
+func (b breaks) mayJoin(buf []byte, n int) bool {
 	if n < 8+maxReturns || n+1+8 > len(buf) {
 		return true
 	}
@@ -51,9 +59,10 @@ func (v *view) mayJoin(buf []byte, n int) bool {
 	if before>>56 == '\r' {
 		before = binary.LittleEndian.Uint64(buf[breakStart(buf, n)-8:])
 	}
-	around := before>>40 | behind&(1<<24-1)<<24
-	m := v.multiplier
-	return (v.joins.bit(around*m)|v.edges.bit(before>>16*m)|v.edges.bit(behind&(1<<48-1)*m))&1 != 0
+	const five = 1<<40 - 1
+	oneFive := before>>56 | behind&five<<8
+	fiveOne := before>>24 | behind<<56>>16
+	return (b.joins.bit(oneFive*b.multiplier)|b.joins.bit(fiveOne*b.multiplier))&1 != 0
 }
 
 // breakStart is where the line break begins whose newline is at n.
@@ -83,15 +92,15 @@ func isBase64(c byte) bool {
 }
 
 // tryJoin looks for folding patterns in what the line break at n parts.
-func (v *view) tryJoin(buf []byte, n int, s *search) error {
-	s.left -= costOfHit
+func (b breaks) tryJoin(buf []byte, n int) error {
+	b.left -= costOfHit
 	start := breakStart(buf, n)
 	if start == 0 || n+1 == len(buf) || !isBase64(buf[start-1]) || !isBase64(buf[n+1]) {
 		return nil
 	}
 	var room [2 * joinReach]byte
-	reach := min(joinReach, v.stride*choices+v.gram)
-	first := joinReach // the text is room[first:last]
+	reach := min(joinReach, b.stride*choices+b.gram)
+	first := joinReach // what stands before the break is room[first:joinReach]
 	for i := start; first > joinReach-reach; {
 		if i = previous(buf, i); i < 0 {
 			break
@@ -99,26 +108,25 @@ func (v *view) tryJoin(buf []byte, n int, s *search) error {
 		first--
 		room[first] = buf[i]
 	}
-	last := joinReach
-	for i := n + 1; last < joinReach+reach && i < len(buf) && isBase64(buf[i]); last++ {
-		room[last] = buf[i]
+	text := room[first:joinReach]
+	for i := n + 1; len(text) < joinReach-first+reach && i < len(buf) && isBase64(buf[i]); {
+		text = append(text, buf[i]) // within room
 		i = breakEnd(buf, i+1)
 	}
-	s.left -= (last - first) >> 1
-	text := room[first:last]
-	for i := 0; i+v.gram <= len(text); i += v.stride {
-		h := v.hash(text[i:])
-		if !v.grams.has(h) || !v.sure.has(h) {
+	b.left -= len(text) >> 1
+	for i := 0; i+b.gram <= len(text); i += b.stride {
+		h := b.hash(text[i:])
+		if !b.grams.has(h) || !b.sure.has(h) {
 			continue
 		}
 		var err error
 		back := joinReach - first - i // so many characters before the break
-		if v.pool != nil {
-			v.foldedCandidates(buf, n, back, h, s)
+		if b.pool != nil {
+			b.foldedCandidates(buf, n, back, h)
 		} else {
-			err = v.withPool(func() { v.foldedCandidates(buf, n, back, h, s) })
+			err = b.withPool(func() { b.foldedCandidates(buf, n, back, h) })
 		}
-		if err != nil || s.left < 0 {
+		if err != nil || b.left < 0 {
 			return err
 		}
 	}
@@ -130,33 +138,33 @@ const joinReach = maxStride*choices + 8
 
 // foldedCandidates compares the folding patterns that have this gram where it stands, back characters before the break
 // at n.
-func (v *view) foldedCandidates(buf []byte, n, back int, h uint64, s *search) {
-	from, to := v.entriesOf(h)
+func (b breaks) foldedCandidates(buf []byte, n, back int, h uint64) {
+	from, to := b.entriesOf(h)
 	want := tag(h)
-	s.left -= costOfEntry * (to - from)
-	for ; from < to && s.left >= 0; from++ {
-		entry := binary.LittleEndian.Uint64(v.entries[8*from:])
+	b.left -= costOfEntry * (to - from)
+	for ; from < to && b.left >= 0; from++ {
+		entry := binary.LittleEndian.Uint64(b.entries[8*from:])
 		if uint32(entry)&(1<<tagBits-1) != want {
 			continue
 		}
-		if p := v.patterns[entry>>(offsetBits+tagBits)]; p.folds {
-			v.compareFrom(buf, breakStart(buf, n), back+int(entry>>tagBits&(1<<offsetBits-1)), p, s)
+		if p := b.patterns[entry>>(offsetBits+tagBits)]; p.folds {
+			b.compareFrom(buf, breakStart(buf, n), back+int(entry>>tagBits&(1<<offsetBits-1)), p)
 		}
 	}
 }
 
 // compareFolded adds what is a folding pattern with line breaks in it, whose gram off was found at at.
-func (v *view) compareFolded(buf []byte, at, off int, p pattern, s *search) {
+func (b breaks) compareFolded(buf []byte, at, off int, p pattern) {
 	// All but some of what is compared here is only like a pattern, and has no line break at all.
 	if bytes.IndexByte(buf[at-off:at-off+int(p.len)], '\n') >= 0 {
-		v.compareFrom(buf, at, off, p, s)
+		b.compareFrom(buf, at, off, p)
 	}
 }
 
 // compareFrom adds what is a folding pattern, if it begins so many characters before place i. Where i is behind the
 // beginning a negative number says so.
-func (v *view) compareFrom(buf []byte, i, characters int, p pattern, s *search) {
-	s.left -= costOfCompare + max(characters, -characters)
+func (b breaks) compareFrom(buf []byte, i, characters int, p pattern) {
+	b.left -= costOfCompare + max(characters, -characters)
 	for ; characters > 0; characters-- {
 		if i = previous(buf, i); i < 0 {
 			return
@@ -169,10 +177,10 @@ func (v *view) compareFrom(buf []byte, i, characters int, p pattern, s *search) 
 		}
 	}
 	start := breakEnd(buf, i)
-	end, n := matchFolded(buf, start, p.of(v.pool))
-	s.left -= n
+	end, n := matchFolded(buf, start, p.of(b.pool))
+	b.left -= n
 	if n == int(p.len) {
-		s.found = append(s.found, span{start: start, end: end, value: int(p.value), longest: n})
+		b.found = append(b.found, span{start: start, end: end, value: int(p.value), longest: n})
 	}
 }
 
@@ -208,7 +216,7 @@ func matchFolded(buf []byte, i int, pattern []byte) (end, n int) {
 }
 
 // openFolded is openEnd for folding patterns that have a line break in what is there.
-func (v *view) openFolded(buf []byte, s *search) (int, error) {
+func (b breaks) openFolded(buf []byte) (int, error) {
 	n := len(buf)
 	end := n // without the break, or what may become one, that ends buf
 	if end > 0 && buf[end-1] == '\n' {
@@ -221,8 +229,8 @@ func (v *view) openFolded(buf []byte, s *search) (int, error) {
 	// Nearly always a short look tells that at most three characters are open, and stand on one line.
 	if end >= 4 {
 		last := buf[end-4 : end]
-		if bytes.IndexByte(last, '\n') < 0 && !v.fold.inner.has(uint64(word(last))*v.multiplier) {
-			i, err := v.openIn(&v.fold, v.folding, v.longestFolding, last, s)
+		if bytes.IndexByte(last, '\n') < 0 && !b.fold.inner.has(uint64(word(last))*b.multiplier) {
+			i, err := b.openIn(&b.fold, b.folding, b.longestFolding, last)
 			if i == len(last) {
 				return n, err
 			}
@@ -230,20 +238,20 @@ func (v *view) openFolded(buf []byte, s *search) (int, error) {
 		}
 	}
 	start := end
-	for characters := 1; characters < v.longestFolding; characters++ {
+	for characters := 1; characters < b.longestFolding; characters++ {
 		i := previous(buf, start)
 		if i < 0 {
 			break
 		}
 		start = i
 	}
-	p := &v.unfolded
+	p := &b.unfolded
 	p.begin(lens{breaks: true}, ground)
 	defer p.wipe()
 	p.take(buf, start)
-	s.left -= len(buf) - start
+	b.left -= len(buf) - start
 	cut := p.lastCut()
-	i, err := v.openIn(&v.fold, v.folding, v.longestFolding, p.text[cut:], s)
+	i, err := b.openIn(&b.fold, b.folding, b.longestFolding, p.text[cut:])
 	if cut+i == len(p.text) {
 		return n, err
 	}

@@ -6,50 +6,65 @@ import (
 )
 
 // IdleAfter is how long a writer waits for what follows before it lets a few of the held bytes go, so that a prompt that
-// looks like the beginning of a value still shows.
+// looks like the beginning of a value still shows. While output flows it may wait half as long again.
 const IdleAfter = 50 * time.Millisecond
 
-// idleTimer calls a function once nothing was written for a while. All its fields but running are guarded by its
+// tick is how often the timer looks whether something was written, once it was: a timer that each write stopped and started
+// would cost more than the search in it. So many ticks without a write make IdleAfter.
+const (
+	tick      = IdleAfter / ticksIdle
+	ticksIdle = 2
+)
+
+// idleTimer calls a function time and again while something is held back. All its fields but running are guarded by its
 // writer's mutex, which the function takes.
 type idleTimer struct {
 	timer   *time.Timer
 	armed   bool           // it runs, or its goroutine is on the way
-	missed  int            // goroutines on the way that came too late to count
+	ended   bool           // no goroutine that is on the way counts any more
+	written bool           // something was, since it was armed
+	quiet   int            // ticks without
 	running sync.WaitGroup // timers and goroutines
 }
 
-// start makes the timer call f, which first asks due and at its end calls running.Done.
-func (i *idleTimer) start(f func()) {
-	i.armed = true
-	i.running.Add(1)
-	if i.timer == nil {
-		i.timer = time.AfterFunc(IdleAfter, f)
-	} else {
-		i.timer.Reset(IdleAfter)
-	}
-}
-
-// stop stops the timer. If its goroutine is already waiting for the mutex, that one must not count.
-func (i *idleTimer) stop() {
-	if !i.armed {
+// wrote makes the timer run if it doesn't, and call f, which at its end calls running.Done.
+func (i *idleTimer) wrote(f func()) {
+	if i.armed {
+		i.written = true
 		return
 	}
-	i.armed = false
-	if i.timer.Stop() {
-		i.running.Done()
+	i.quiet = ticksIdle - 1
+	i.arm(IdleAfter, f)
+}
+
+func (i *idleTimer) arm(after time.Duration, f func()) {
+	i.armed, i.written = true, false
+	i.running.Add(1)
+	if i.timer == nil {
+		i.timer = time.AfterFunc(after, f)
 	} else {
-		i.missed++
+		i.timer.Reset(after)
 	}
 }
 
-// due says whether the goroutine of a timer is one that counts.
-func (i *idleTimer) due() bool {
-	if i.missed > 0 {
-		i.missed--
-		return false
+// end stops the timer for good.
+func (i *idleTimer) end() {
+	i.ended = true
+	if i.armed && i.timer.Stop() {
+		i.running.Done()
 	}
 	i.armed = false
-	return true
+}
+
+// ticked takes note that the function is called, and says whether it has been quiet for long enough.
+func (i *idleTimer) ticked() bool {
+	i.armed = false
+	if i.written {
+		i.quiet = 0
+	} else {
+		i.quiet++
+	}
+	return i.quiet >= ticksIdle
 }
 
 // idle is the timer's goroutine.
@@ -57,8 +72,13 @@ func (w *writer) idle() {
 	defer w.timer.running.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.timer.due() {
+	idle := w.timer.ticked()
+	switch {
+	case w.timer.ended || w.err != nil || len(w.held) <= w.released:
+	case idle:
 		w.release()
+	default:
+		w.timer.arm(tick, w.start)
 	}
 }
 
@@ -71,8 +91,9 @@ func (w *writer) release() {
 	end := 0
 	t, err := w.set.table()
 	if err == nil {
-		err = t.use(&w.view, func() error {
-			return w.view.withPool(func() { end = w.view.early(w.held, w.state) })
+		s := &w.search
+		err = t.use(&s.view, func() error {
+			return s.withPool(func() { end = s.early(w.held, w.state) })
 		})
 	}
 	if err != nil {

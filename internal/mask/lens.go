@@ -30,11 +30,11 @@ type sequence uint8
 
 const (
 	ground  sequence = iota
-	begun           // behind ESC
-	control         // in a control sequence, ESC [: parameters
-	between         // in one: intermediate bytes
-	charset         // in ESC and intermediate bytes
-	command         // in an operating system command, ESC ]
+	begun            // behind ESC
+	control          // in a control sequence, ESC [: parameters
+	between          // in one: intermediate bytes
+	charset          // in ESC and intermediate bytes
+	command          // in an operating system command, ESC ]
 )
 
 // step goes on by a byte. taken is false if it is none of a sequence.
@@ -43,6 +43,7 @@ func (e sequence) step(c byte) (next sequence, taken bool) {
 		return begun, true
 	}
 	switch e {
+	case ground:
 	case begun:
 		return afterEscape(c)
 	case control:
@@ -293,22 +294,6 @@ func (p *plainText) drop(n int) {
 		p.pieces[i].from -= n
 	}
 	p.end -= n
-}
-
-// appendColours appends the sequences in b that change colours (SGR, CSI … m).
-func appendColours(out, b []byte) []byte {
-	for {
-		n := bytes.IndexByte(b, escape)
-		if n < 0 {
-			return out
-		}
-		b = b[n:]
-		end, state := begun.skip(b, 1)
-		if state == ground && end > 2 && b[1] == '[' && b[end-1] == 'm' {
-			out = append(out, b[:end]...)
-		}
-		b = b[max(1, end):]
-	}
 }
 
 // wipe leaves nothing of the text behind.

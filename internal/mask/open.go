@@ -12,7 +12,7 @@ type opener struct {
 	second, starts, inner bitmap
 }
 
-func (o openPlan) in(image []byte) opener {
+func (o *openPlan) in(image []byte) opener {
 	return opener{image[o.first : o.first+setSize], o.second.in(image), o.starts.in(image), o.inner.in(image)}
 }
 
@@ -35,35 +35,35 @@ func three(b []byte) uint64 { return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2
 
 // openEnd is where the earliest end of buf begins that is the beginning of a pattern and not all of it; without one it
 // is the length of buf. It stops early when no work is left.
-func (v *view) openEnd(buf []byte, s *search) (int, error) {
+func (s *search) openEnd(buf []byte) (int, error) {
 	n := len(buf)
 	if n == 0 {
 		return 0, nil
 	}
-	if last := buf[n-1]; v.inside[last/8]>>(last%8)&1 == 0 {
+	if last := buf[n-1]; s.inside[last/8]>>(last%8)&1 == 0 {
 		return n, nil
 	}
-	return v.openIn(&v.begin, v.patterns, v.longest, buf, s)
+	return s.openIn(&s.begin, s.patterns, s.longest, buf)
 }
 
 // openIn is openEnd for some of the patterns, the longest of which has so many bytes.
-func (v *view) openIn(o *opener, of []pattern, longest int, buf []byte, s *search) (int, error) {
+func (s *search) openIn(o *opener, of []pattern, longest int, buf []byte) (int, error) {
 	n := len(buf)
 	// Whatever is open and has four bytes or more ends in four bytes from within a pattern.
-	if n >= 4 && o.inner.has(uint64(word(buf[n-4:]))*v.multiplier) {
+	if n >= 4 && o.inner.has(uint64(word(buf[n-4:]))*s.multiplier) {
 		from := max(0, n-longest+1)
 		s.left -= (n - from) / 2
 		for i := from; i <= n-4 && s.left >= 0; i++ {
-			if !o.starts.has(uint64(word(buf[i:])) * v.multiplier) {
+			if !o.starts.has(uint64(word(buf[i:])) * s.multiplier) {
 				continue
 			}
-			if begins, err := v.begins(of, buf[i:], s); begins || err != nil {
+			if begins, err := s.begins(of, buf[i:]); begins || err != nil {
 				return i, err
 			}
 		}
 	}
-	if n >= 3 && o.starts.has(three(buf[n-3:])*v.multiplier) {
-		if begins, err := v.begins(of, buf[n-3:], s); begins || err != nil {
+	if n >= 3 && o.starts.has(three(buf[n-3:])*s.multiplier) {
+		if begins, err := s.begins(of, buf[n-3:]); begins || err != nil {
 			return n - 3, err
 		}
 	}
@@ -77,12 +77,12 @@ func (v *view) openIn(o *opener, of []pattern, longest int, buf []byte, s *searc
 }
 
 // begins reports whether one of these patterns, which are sorted, begins with b and goes on.
-func (v *view) begins(of []pattern, b []byte, s *search) (found bool, err error) {
+func (s *search) begins(of []pattern, b []byte) (found bool, err error) {
 	s.left -= costOfSearch + len(b)>>costShift
-	if v.pool != nil {
-		return v.goesOn(of, b), nil
+	if s.pool != nil {
+		return s.goesOn(of, b), nil
 	}
-	err = v.withPool(func() { found = v.goesOn(of, b) })
+	err = s.withPool(func() { found = s.goesOn(of, b) })
 	return found, err
 }
 
@@ -127,22 +127,22 @@ func earlyOf(n int) uint8 {
 
 // early is how much of the beginning of what is held back may go out because nothing follows: of each pattern that
 // begins in it, in any view, at most the first few bytes. The pool must be lent.
-func (v *view) early(held []byte, from sequence) int {
+func (s *search) early(held []byte, from sequence) int {
 	end := len(held)
 	for _, l := range lenses() {
-		of := v.patterns
+		of := s.patterns
 		if l.breaks {
-			of = v.folding
+			of = s.folding
 		}
 		if len(of) == 0 {
 			continue
 		}
-		p := &v.unfolded
+		p := &s.unfolded
 		p.begin(l, from)
 		p.take(held, 0)
 		text := p.text
 		for i := p.lastCut(); i < len(text); i++ {
-			if n, ok := v.allowance(of, text[i:]); ok && i+n < len(text) {
+			if n, ok := s.allowance(of, text[i:]); ok && i+n < len(text) {
 				end = min(end, p.place(i+n))
 			}
 		}

@@ -20,9 +20,6 @@ type view struct {
 	sure        filter
 	begin, fold opener
 	joins       bitmap
-	edges       bitmap
-
-	rooms
 }
 
 // rooms are what views of the output are made in, kept from one search to the next.
@@ -81,7 +78,7 @@ func (v *view) lend(t *table, image []byte) {
 	v.begin = p.begin.in(image)
 	if p.longestFolding > 0 {
 		v.fold = p.fold.in(image)
-		v.joins, v.edges = p.joins.in(image), p.edges.in(image)
+		v.joins = p.joins.in(image)
 	}
 	v.heads, v.entries = image[p.heads:p.entries], image[p.entries:p.size]
 }
@@ -117,11 +114,14 @@ const (
 	costOfSearch  = 60
 )
 
-// search is one run over a buffer: what was found, and how much work is left before it costs too much.
+// search is one run over a buffer: what was found, and how much work is left before it costs too much. It is kept from one
+// run to the next, for its room.
 type search struct {
-	found  []span
-	behind []span // room for what is found behind escape sequences
-	left   int
+	view // empty but during a search
+	rooms
+	found []span
+	seen  []span // room for what is found behind escape sequences
+	left  int
 	// What was found last is from here to there, what it overlaps included; a scan finds things nearly in order.
 	from, reach int
 	stuck       int // where the scan stopped for want of the pool; -1: it didn't
@@ -129,22 +129,22 @@ type search struct {
 
 // scan finds all occurrences in buf from i on that have no line break within. It stops early when no work is left, and
 // when a gram must be compared and there is no pool.
-func (v *view) scan(buf []byte, i int, s *search) {
+func (s *search) scan(buf []byte, i int) {
 	s.stuck = -1
 	switch {
-	case len(buf) < v.shortest:
-	case v.gram == 8 && v.stride == maxStride:
-		v.scanFar(buf, i, s)
+	case len(buf) < s.shortest:
+	case s.gram == 8 && s.stride == maxStride:
+		s.scanFar(buf, i)
 	default:
-		v.scanNear(buf, i, s)
+		s.scanNear(buf, i)
 	}
 }
 
 // scanFar is scan for the largest stride. It looks up four grams at once, since a lookup waits for memory and not for the
 // others.
-func (v *view) scanFar(buf []byte, i int, s *search) {
+func (s *search) scanFar(buf []byte, i int) {
 	const four = 3*maxStride + 8
-	m, grams := v.multiplier, v.grams
+	m, grams := s.multiplier, s.grams
 	for ; i+four <= len(buf); i += 4 * maxStride {
 		w := (*[four]byte)(buf[i:])
 		h0 := binary.LittleEndian.Uint64(w[0:]) * m
@@ -155,50 +155,50 @@ func (v *view) scanFar(buf []byte, i int, s *search) {
 			continue
 		}
 		for n, h := range [4]uint64{h0, h1, h2, h3} {
-			if grams.has(h) && !v.candidates(buf, i+n*maxStride, h, s) {
+			if grams.has(h) && !s.candidates(buf, i+n*maxStride, h) {
 				return
 			}
 		}
 	}
-	v.scanNear(buf, i, s)
+	s.scanNear(buf, i)
 }
 
 // scanNear is scan for any stride.
-func (v *view) scanNear(buf []byte, i int, s *search) {
-	stride, gram, grams := v.stride, v.gram, v.grams
+func (s *search) scanNear(buf []byte, i int) {
+	stride, gram, grams := s.stride, s.gram, s.grams
 	for ; i <= len(buf)-gram; i += stride {
-		if h := v.hash(buf[i:]); grams.has(h) && !v.candidates(buf, i, h, s) {
+		if h := s.hash(buf[i:]); grams.has(h) && !s.candidates(buf, i, h) {
 			return
 		}
 	}
 }
 
 // candidates compares the patterns that have this gram where buf has it, and says whether to go on.
-func (v *view) candidates(buf []byte, at int, h uint64, s *search) bool {
+func (s *search) candidates(buf []byte, at int, h uint64) bool {
 	s.left -= costOfHit
-	if !v.sure.has(h) {
+	if !s.sure.has(h) {
 		return s.left >= 0
 	}
-	if v.pool == nil {
+	if s.pool == nil {
 		s.stuck = at
 		return false
 	}
-	from, to := v.entriesOf(h)
+	from, to := s.entriesOf(h)
 	want := tag(h)
 	s.left -= costOfEntry * (to - from)
 	for ; from < to && s.left >= 0; from++ {
-		entry := binary.LittleEndian.Uint64(v.entries[8*from:])
+		entry := binary.LittleEndian.Uint64(s.entries[8*from:])
 		if uint32(entry)&(1<<tagBits-1) != want {
 			continue
 		}
 		start := at - int(entry>>tagBits&(1<<offsetBits-1))
-		p := v.patterns[entry>>(offsetBits+tagBits)]
+		p := s.patterns[entry>>(offsetBits+tagBits)]
 		end := start + int(p.len)
 		// What lies within what was found says nothing new, but for its name where both begin.
 		if start < 0 || end > len(buf) || !p.folds && start > s.from && end <= s.reach {
 			continue
 		}
-		v.compare(buf, at-start, span{start: start, end: end, value: int(p.value), longest: int(p.len)}, p, s)
+		s.compare(buf, at-start, span{start: start, end: end, value: int(p.value), longest: int(p.len)}, p)
 	}
 	return s.left >= 0
 }
@@ -210,9 +210,9 @@ func (v *view) entriesOf(h uint64) (from, to int) {
 }
 
 // compare adds what is a pattern, where its gram off was found.
-func (v *view) compare(buf []byte, off int, c span, p pattern, s *search) {
+func (s *search) compare(buf []byte, off int, c span, p pattern) {
 	s.left -= costOfCompare
-	pattern := p.of(v.pool)
+	pattern := p.of(s.pool)
 	if word(buf[c.end-4:]) == word(pattern[len(pattern)-4:]) {
 		s.left -= len(pattern) >> costShift
 		if bytes.Equal(buf[c.start:c.end], pattern) {
@@ -221,7 +221,7 @@ func (v *view) compare(buf []byte, off int, c span, p pattern, s *search) {
 		}
 	}
 	if p.folds {
-		v.compareFolded(buf, c.start+off, off, p, s)
+		breaks{s}.compareFolded(buf, c.start+off, off, p)
 	}
 }
 
@@ -237,33 +237,34 @@ func (s *search) add(c span) {
 }
 
 // scanAll finds all occurrences in buf but those that escape sequences interrupt.
-func (v *view) scanAll(buf []byte, s *search) error {
+func (s *search) scanAll(buf []byte) error {
 	s.from, s.reach = 0, 0
-	v.scan(buf, 0, s)
+	s.scan(buf, 0)
 	if s.stuck >= 0 {
-		if err := v.withPool(func() { v.scan(buf, s.stuck, s) }); err != nil {
+		if err := s.withPool(func() { s.scan(buf, s.stuck) }); err != nil {
 			return err
 		}
 	}
-	if v.longestFolding == 0 {
+	if s.longestFolding == 0 {
 		return nil
 	}
-	return v.scanFolded(buf, s)
+	return breaks{s}.scanFolded(buf)
 }
 
 // openAll is where the earliest end of buf begins that may become an occurrence, escape sequences left aside.
-func (v *view) openAll(buf []byte, s *search) (int, error) {
-	keep, err := v.openEnd(buf, s)
-	if err != nil || v.longestFolding == 0 || len(buf) == 0 {
+func (s *search) openAll(buf []byte) (int, error) {
+	keep, err := s.openEnd(buf)
+	if err != nil || s.longestFolding == 0 || len(buf) == 0 {
 		return keep, err
 	}
-	folded, err := v.openFolded(buf, s)
+	folded, err := breaks{s}.openFolded(buf)
 	return min(keep, folded), err
 }
 
 // occursIn reports whether text contains a pattern. The pool must be lent.
-func (v *view) occursIn(text []byte) bool {
-	s := search{left: 1 << 40}
-	v.scan(text, 0, &s)
+func (s *search) occursIn(text []byte) bool {
+	s.found, s.left = s.found[:0], 1<<40
+	s.from, s.reach = 0, 0
+	s.scan(text, 0)
 	return len(s.found) > 0
 }

@@ -137,21 +137,22 @@ func (s *Set) table() (*table, error) {
 	return t, nil
 }
 
-// count takes note that a value is being hidden. It reports whether it may be, and whether this call raises the alert.
-func (s *Set) count(value int) (allowed, alert bool) {
+// allows takes note that a value is being hidden, and reports whether it may be. One too many raises the alert.
+func (s *Set) allows(value int) bool {
 	if s.options.MostValues <= 0 {
-		return true, false
+		return true
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.seen == nil {
 		s.seen = map[int]bool{}
 	}
 	s.seen[value] = true
-	if len(s.seen) <= s.options.MostValues {
-		return true, false
+	allowed := len(s.seen) <= s.options.MostValues
+	alert := !allowed && !s.alerted
+	s.alerted = s.alerted || alert
+	s.mu.Unlock()
+	if alert && s.options.Alert != nil {
+		s.options.Alert()
 	}
-	alert = !s.alerted
-	s.alerted = true
-	return false, alert
+	return allowed
 }

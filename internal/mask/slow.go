@@ -4,7 +4,7 @@ import "bytes"
 
 // tracks is what the automata know of what is held back, as seen through each lens.
 type tracks struct {
-	reader *table // whose nodes these are; nil: nothing is known
+	reader *table   // whose nodes these are; nil: nothing is known
 	each   [4]track // in the order of lenses
 }
 
@@ -38,7 +38,8 @@ func (t *tracks) drop(n int) {
 
 // lookSlow searches by the automata, which takes the same time for each byte whatever it is. Only what is new is looked
 // at.
-func (w *writer) lookSlow(v *view, buf []byte, fresh int) (keep int, err error) {
+func (w *writer) lookSlow(buf []byte, fresh int) (keep int, err error) {
+	v := &w.search.view
 	if w.tracks.reader != v.t {
 		w.tracks.forget()
 		w.tracks.reader = v.t
@@ -59,7 +60,7 @@ func (w *writer) lookSlow(v *view, buf []byte, fresh int) (keep int, err error) 
 			t.text.begin(l, w.state)
 		}
 		err := v.withMachine(l.breaks, func(m *machine) {
-			open := 0
+			var open int
 			if l == (lens{}) {
 				t.node, found = m.run(t.node, buf, from, found)
 				open = len(buf) - m.open(t.node)

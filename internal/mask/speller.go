@@ -83,6 +83,7 @@ func (s *speller) lend(f func(room, scratch []byte)) error {
 func (s *speller) write(room, scratch []byte, n *needle, raw []byte, apply []form) int {
 	at, first := s.size, len(s.patterns)
 	put := func(b []byte, folds bool) {
+		folds = folds && len(b) >= minFolding
 		if len(b) < MinLength || s.has(room, first, b, folds) {
 			return
 		}

@@ -31,7 +31,6 @@ type table struct {
 	patterns    []pattern // sorted by their bytes, none twice
 	folding     []pattern // those of them that fold
 	marks       []string  // by value
-	colours     bool      // no pattern has an ESC in it, so what changes colours is no part of a value
 	multiplier  uint64    // odd and random, so that output can't be made to collide
 
 	mu    sync.Mutex // guards automata
@@ -51,7 +50,6 @@ type plan struct {
 	begin  openPlan // whether patterns begin; of all
 	fold   openPlan // of those that fold
 	joins  bitmapAt // six characters that lie in a folding pattern
-	edges  bitmapAt // those of them that are one or two characters from its beginning or its end
 
 	bucketLog int // the logarithm of the number of buckets
 	heads     int // where the heads of buckets lie: 4 bytes each, the number of the first entry
@@ -215,8 +213,7 @@ func planFor(patterns, folding []pattern) plan {
 	if len(folding) > 0 {
 		at = p.fold.share(at, len(folding), folded)
 		p.joins = bitmapAt{at, logOf(sparse(24, 12, folded), 10, 28)}
-		p.edges = p.joins.next(logOf(64*4*len(folding), 10, 25))
-		at = p.edges.next(0).off
+		at = p.joins.next(0).off
 	}
 	p.heads = at
 	p.bucketLog = logOf(entries/2+1, 1, 24)
@@ -252,10 +249,8 @@ func (t *table) fill(image, pool []byte) {
 	var v view
 	v.lend(t, image)
 	v.pool = pool
-	t.colours = true
 	for _, p := range t.patterns {
 		b := p.of(pool)
-		t.colours = t.colours && bytes.IndexByte(b, escape) < 0
 		for _, c := range b[:len(b)-1] {
 			v.inside[c/8] |= 1 << (c % 8)
 		}
@@ -265,11 +260,7 @@ func (t *table) fill(image, pool []byte) {
 		b := p.of(pool)
 		v.fold.enter(b, v.multiplier)
 		for i := 0; i+joinGram <= len(b); i++ {
-			h := joined(pool[int(p.off)+i:]) * v.multiplier
-			v.joins.set(h)
-			if left := len(b) - joinGram - i; i == 1 || i == 2 || left == 1 || left == 2 {
-				v.edges.set(h)
-			}
+			v.joins.set(joined(pool[int(p.off)+i:]) * v.multiplier)
 		}
 	}
 	newSample(&v)
@@ -281,12 +272,12 @@ func putWord(b []byte, w uint32) { binary.LittleEndian.PutUint32(b, w) }
 // chooseMarks gives each value a mark that contains no value (C-10).
 func (t *table) chooseMarks(names []string) error {
 	t.marks = make([]string, len(names))
-	var v view
-	return t.use(&v, func() error {
-		return v.withPool(func() {
+	var s search
+	return t.use(&s.view, func() error {
+		return s.withPool(func() {
 			for i, name := range names {
 				for _, t.marks[i] = range marksFor(name) {
-					if !v.occursIn([]byte(t.marks[i])) {
+					if !s.occursIn([]byte(t.marks[i])) {
 						break
 					}
 				}
@@ -302,7 +293,7 @@ func (t *table) use(v *view, f func() error) error {
 	used := t.image.Use(func(image []byte) {
 		v.lend(t, image)
 		err = f()
-		*v = view{rooms: v.rooms}
+		*v = view{}
 	})
 	return cmp.Or(used, err)
 }

@@ -46,17 +46,16 @@ type writer struct {
 	spans    []span // found in held, or reaching into it
 	out      []byte // room for output with marks
 	marks    []string
-	colours  bool // what changes colours within a value goes on behind its mark
 
 	state   sequence // where in an escape sequence held begins
 	escaped bool     // sequences were seen in what was searched last
-	credit int     // work that the search may still do
-	slow   int     // so many bytes are left to the automata
-	tracks tracks  // what they know
-	search search  // room
-	view   view    // room; empty but during a search
+	credit  int      // work that the search may still do
+	slow    int      // so many bytes are left to the automata
+	tracks  tracks   // what they know
+	search  search   // room
 
 	timer idleTimer
+	start func() // what the timer calls, made once
 }
 
 // Write takes all of p or fails.
@@ -71,19 +70,48 @@ func (w *writer) Write(p []byte) (int, error) {
 	case len(p) == 0:
 		return 0, nil
 	}
-	w.timer.stop()
-	buf := p
-	if len(w.held) > 0 {
-		w.held = extend(w.held, p)
-		buf = w.held
-	}
-	if err := w.take(buf, len(p)); err != nil {
+	if err := w.write(p); err != nil {
 		return 0, err
 	}
 	if len(w.held) > w.released {
-		w.timer.start(w.idle)
+		if w.start == nil {
+			w.start = w.idle
+		}
+		w.timer.wrote(w.start)
 	}
 	return len(p), nil
+}
+
+const (
+	// seam is how much of a long write is put behind what is held, to see what becomes of that.
+	seam = 1 << 10
+	// longWrite is the length of a write that is worth two of the writer behind, rather than a copy.
+	longWrite = 16 << 10
+)
+
+// write goes on with p.
+func (w *writer) write(p []byte) error {
+	if len(w.held) == 0 {
+		return w.take(p, len(p))
+	}
+	fresh := len(p)
+	if fresh >= longWrite {
+		fresh -= seam
+		w.held = extend(w.held, p[:seam])
+		if err := w.take(w.held, seam); err != nil {
+			return err
+		}
+		p = p[seam-min(seam, len(w.held)):]
+		if len(w.held) <= seam && w.released == 0 && len(w.spans) == 0 {
+			// What is held now is the end of what was put behind, hence still where it was.
+			secret.Wipe(w.held)
+			w.held = w.held[:0]
+			return w.take(p, fresh)
+		}
+		p = p[len(p)-fresh:]
+	}
+	w.held = extend(w.held, p)
+	return w.take(w.held, fresh)
 }
 
 // Close passes on what is held back; the beginning of a value that never went on is no value.
@@ -99,7 +127,7 @@ func (w *writer) flush() error {
 	if w.closed {
 		return w.err
 	}
-	w.timer.stop()
+	w.timer.end()
 	w.closed = true
 	if w.err == nil && len(w.held) > 0 {
 		if _, err := w.find(w.held, 0); err != nil {
@@ -133,12 +161,12 @@ func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		w.marks, w.colours = t.marks, t.colours
+		w.marks = t.marks
 		if len(t.patterns) == 0 {
 			return len(buf), nil
 		}
-		err = t.use(&w.view, func() (err error) {
-			keep, err = w.look(&w.view, buf, fresh)
+		err = t.use(&w.search.view, func() (err error) {
+			keep, err = w.look(buf, fresh)
 			return err
 		})
 		if !isDestroyed(err) { // else the set has grown in between
@@ -148,14 +176,14 @@ func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 }
 
 // look searches in the cheaper way, as long as it is cheap.
-func (w *writer) look(v *view, buf []byte, fresh int) (int, error) {
+func (w *writer) look(buf []byte, fresh int) (int, error) {
 	w.credit = min(w.credit, workSaved) + workPerByte*fresh
 	if w.slow <= 0 {
 		if w.tracks.reader != nil {
 			w.tracks.forget()
 		}
 		w.spans = markedOnly(w.spans)
-		keep, err := w.lookFast(v, buf, fresh)
+		keep, err := w.lookFast(buf, fresh)
 		if err != nil || w.credit >= 0 {
 			return keep, err
 		}
@@ -164,24 +192,24 @@ func (w *writer) look(v *view, buf []byte, fresh int) (int, error) {
 	w.slow -= fresh
 	var keep int
 	var err error
-	used := v.withPool(func() { keep, err = w.lookSlow(v, buf, fresh) })
+	used := w.search.withPool(func() { keep, err = w.lookSlow(buf, fresh) })
 	return keep, cmp.Or(used, err)
 }
 
 // lookFast searches all of buf, what was held back included. It leaves less than no credit where that cost too much, and
 // then says nothing.
-func (w *writer) lookFast(v *view, buf []byte, fresh int) (keep int, err error) {
+func (w *writer) lookFast(buf []byte, fresh int) (keep int, err error) {
 	s := &w.search
 	s.found = append(s.found[:0], w.spans...)
 	s.left = w.credit - (len(buf) - fresh)
-	if err := v.scanAll(buf, s); err != nil {
+	if err := s.scanAll(buf); err != nil {
 		return 0, err
 	}
-	keep, err = v.openAll(buf, s)
+	keep, err = s.openAll(buf)
 	w.escaped = w.state != ground || bytes.IndexByte(buf, escape) >= 0
 	if err == nil && w.escaped {
 		var open int
-		open, err = v.scanBehind(buf, w.state, s)
+		open, err = behind{s}.scanBehind(buf, w.state)
 		keep = min(keep, open)
 	}
 	if w.credit = s.left; w.credit >= 0 && err == nil {
@@ -218,15 +246,11 @@ func (w *writer) pass(buf []byte, end, through int) error {
 		}
 		// What was out before its value was added to the set needs no mark, unless more of a value joins it.
 		if !s.marked && s.end > w.released {
-			mark, err := w.mark(s.value)
-			if err != nil {
-				return w.fail(err)
+			if !w.set.allows(s.value) {
+				return w.fail(ErrTooMany)
 			}
-			out = append(out, mark...)
+			out = append(out, w.marks[s.value]...)
 			s.marked = true
-		}
-		if from, to := max(at, s.start), min(s.end, end); w.colours && from < to {
-			out = appendColours(out, buf[from:to])
 		}
 		at = max(at, s.end)
 	}
@@ -235,18 +259,6 @@ func (w *writer) pass(buf []byte, end, through int) error {
 	}
 	w.out = out
 	return w.fail(put(w.dst, out))
-}
-
-// mark is the text in the place of a value, if the set allows one more.
-func (w *writer) mark(value int) (string, error) {
-	allowed, alert := w.set.count(value)
-	if alert && w.set.options.Alert != nil {
-		w.set.options.Alert()
-	}
-	if !allowed {
-		return "", ErrTooMany
-	}
-	return w.marks[value], nil
 }
 
 // put hands b to dst.
