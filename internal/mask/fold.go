@@ -156,7 +156,8 @@ func (b breaks) foldedCandidates(buf []byte, n, back int, h uint64) {
 // compareFolded adds what is a folding pattern with line breaks in it, whose gram off was found at at.
 func (b breaks) compareFolded(buf []byte, at, off int, p pattern) {
 	// All but some of what is compared here is only like a pattern, and has no line break at all.
-	if bytes.IndexByte(buf[at-off:at-off+int(p.len)], '\n') >= 0 {
+	start := at - off
+	if bytes.IndexByte(buf[start:min(len(buf), start+int(p.len)+maxReturns)], '\n') >= 0 {
 		b.compareFrom(buf, at, off, p)
 	}
 }

@@ -19,7 +19,7 @@ func lenses() [4]lens {
 const (
 	escape = 0x1b
 	bell   = 0x07
-	// maxGap is how many bytes of sequences may stand between two characters of a value. It bounds what is held back.
+	// maxGap is how many bytes of sequences may stand between two other bytes. It bounds what is held back.
 	maxGap = 256
 	// maxReturns is how many carriage returns a line break may have before its newline: a terminal makes two of CRLF.
 	maxReturns = 2
@@ -157,6 +157,10 @@ func (p *plainText) take(buf []byte, i int) {
 			}
 		}
 		if p.breaks && p.breakAt(buf[i]) {
+			if p.gap > maxGap {
+				p.returns = maxReturns + 1
+			}
+			p.gap = 0
 			i++
 			p.end = i
 			continue

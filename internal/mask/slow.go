@@ -1,7 +1,5 @@
 package mask
 
-import "bytes"
-
 // tracks is what the automata know of what is held back, as seen through each lens.
 type tracks struct {
 	reader *table   // whose nodes these are; nil: nothing is known
@@ -47,7 +45,6 @@ func (w *writer) lookSlow(buf []byte, fresh int) (keep int, err error) {
 	}
 	keep = len(buf)
 	from := len(buf) - fresh
-	w.escaped = w.state != ground || bytes.IndexByte(buf, escape) >= 0
 	found := append(w.search.found[:0], w.spans...)
 	for i, l := range lenses() {
 		t := &w.tracks.each[i]

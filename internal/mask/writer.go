@@ -162,6 +162,7 @@ func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 			return 0, err
 		}
 		w.marks = t.marks
+		w.escaped = w.state != ground || bytes.IndexByte(buf, escape) >= 0
 		if len(t.patterns) == 0 {
 			return len(buf), nil
 		}
@@ -206,7 +207,6 @@ func (w *writer) lookFast(buf []byte, fresh int) (keep int, err error) {
 		return 0, err
 	}
 	keep, err = s.openAll(buf)
-	w.escaped = w.state != ground || bytes.IndexByte(buf, escape) >= 0
 	if err == nil && w.escaped {
 		var open int
 		open, err = behind{s}.scanBehind(buf, w.state)
