@@ -145,7 +145,7 @@ func (m *machine) depth(node uint32) int {
 
 // withMachine lends the automaton of all patterns, or of those that fold, to f, and makes it before if there is none. The
 // pool must be lent.
-func (v *view) withMachine(folding bool, f func(m *machine)) error {
+func (v *lent) withMachine(folding bool, f func(m *machine)) error {
 	which, of := 0, v.patterns
 	if folding {
 		which, of = 1, v.folding
@@ -164,7 +164,7 @@ func (v *view) withMachine(folding bool, f func(m *machine)) error {
 	return a.use(v, f)
 }
 
-func (a *automaton) use(v *view, f func(m *machine)) error {
+func (a *automaton) use(v *lent, f func(m *machine)) error {
 	m := &machine{automaton: a, pool: v.pool, multiplier: v.multiplier}
 	var err error
 	used := a.edges.Use(func(edges []byte) {
@@ -191,7 +191,7 @@ func lendAll(values []secret.Value, lent *[][]byte, f func()) error {
 	return cmp.Or(used, err)
 }
 
-func (v *view) newAutomaton(of []pattern) (*automaton, error) {
+func (v *lent) newAutomaton(of []pattern) (*automaton, error) {
 	log := logOf(2*len(of), 4, 30)
 	a := &automaton{shift: 64 - log, patterns: of, places: slices.Clone(of)}
 	slices.SortFunc(a.places, func(a, b pattern) int { return cmp.Compare(a.off, b.off) })

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"warder/internal/mask"
+	"warder/internal/secret"
 )
 
 // sink copies what it gets, as a pipe would.
@@ -127,11 +128,21 @@ func BenchmarkBuild(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		values := keys(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			secrets := make([]secret.Value, n)
+			for i, v := range values {
+				secrets[i] = newValue(b, v.bytes)
+			}
 			for b.Loop() {
-				w := mask.NewWriter(io.Discard, withForms(b, values...))
-				if _, err := w.Write([]byte("x")); err != nil {
+				set := mask.NewSet(mask.Options{})
+				for i, v := range values {
+					if err := set.Add(v.name, secrets[i], mask.ValueOptions{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if _, err := mask.NewWriter(io.Discard, set).Write([]byte("x")); err != nil {
 					b.Fatal(err)
 				}
+				set.Destroy()
 			}
 		})
 	}

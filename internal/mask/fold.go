@@ -230,7 +230,7 @@ func (b breaks) openFolded(buf []byte) (int, error) {
 	// Nearly always a short look tells that at most three characters are open, and stand on one line.
 	if end >= 4 {
 		last := buf[end-4 : end]
-		if bytes.IndexByte(last, '\n') < 0 && !b.fold.inner.has(uint64(word(last))*b.multiplier) {
+		if bytes.IndexByte(last, '\n') < 0 && !b.inner.has(uint64(word(last))*b.multiplier) {
 			i, err := b.openIn(&b.fold, b.folding, b.longestFolding, last)
 			if i == len(last) {
 				return n, err

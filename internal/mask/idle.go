@@ -92,7 +92,7 @@ func (w *writer) release() {
 	t, err := w.set.table()
 	if err == nil {
 		s := &w.search
-		err = t.use(&s.view, func() error {
+		err = t.use(s, func() error {
 			return s.withPool(func() { end = s.early(w.held, w.state) })
 		})
 	}

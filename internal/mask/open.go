@@ -6,25 +6,20 @@ import (
 	"sort"
 )
 
-// opener are the sets that tell whether an end of the output may begin a pattern.
+// opener are the sets that tell how some of the patterns begin.
 type opener struct {
-	first                 []byte
-	second, starts, inner bitmap
+	first  []byte
+	second bitmap
 }
 
 func (o *openPlan) in(image []byte) opener {
-	return opener{image[o.first : o.first+setSize], o.second.in(image), o.starts.in(image), o.inner.in(image)}
+	return opener{image[o.first : o.first+setSize], o.second.in(image)}
 }
 
 // enter puts a pattern into the sets.
-func (o *opener) enter(b []byte, multiplier uint64) {
+func (o *opener) enter(b []byte) {
 	o.first[b[0]/8] |= 1 << (b[0] % 8)
 	o.second.set(two(b))
-	o.starts.set(three(b) * multiplier)
-	o.starts.set(uint64(word(b)) * multiplier)
-	for i := 0; i+4 < len(b); i++ {
-		o.inner.set(uint64(word(b[i:])) * multiplier)
-	}
 }
 
 // two are the first two bytes as a hash of their own: the set of them is exact.
@@ -50,11 +45,11 @@ func (s *search) openEnd(buf []byte) (int, error) {
 func (s *search) openIn(o *opener, of []pattern, longest int, buf []byte) (int, error) {
 	n := len(buf)
 	// Whatever is open and has four bytes or more ends in four bytes from within a pattern.
-	if n >= 4 && o.inner.has(uint64(word(buf[n-4:]))*s.multiplier) {
+	if n >= 4 && s.inner.has(uint64(word(buf[n-4:]))*s.multiplier) {
 		from := max(0, n-longest+1)
 		s.left -= (n - from) / 2
 		for i := from; i <= n-4 && s.left >= 0; i++ {
-			if !o.starts.has(uint64(word(buf[i:])) * s.multiplier) {
+			if !s.starts.has(uint64(word(buf[i:])) * s.multiplier) {
 				continue
 			}
 			if begins, err := s.begins(of, buf[i:]); begins || err != nil {
@@ -62,7 +57,7 @@ func (s *search) openIn(o *opener, of []pattern, longest int, buf []byte) (int, 
 			}
 		}
 	}
-	if n >= 3 && o.starts.has(three(buf[n-3:])*s.multiplier) {
+	if n >= 3 && s.starts.has(three(buf[n-3:])*s.multiplier) {
 		if begins, err := s.begins(of, buf[n-3:]); begins || err != nil {
 			return n - 3, err
 		}
@@ -86,22 +81,22 @@ func (s *search) begins(of []pattern, b []byte) (found bool, err error) {
 	return found, err
 }
 
-func (v *view) goesOn(of []pattern, b []byte) bool {
-	i := v.firstFrom(of, b)
-	if i < len(of) && int(of[i].len) == len(b) && bytes.Equal(of[i].of(v.pool), b) {
+func (l *lent) goesOn(of []pattern, b []byte) bool {
+	i := l.firstFrom(of, b)
+	if i < len(of) && int(of[i].len) == len(b) && bytes.Equal(of[i].of(l.pool), b) {
 		i++ // the pattern itself, which is complete; what begins with it stands right behind
 	}
-	return i < len(of) && bytes.HasPrefix(of[i].of(v.pool), b)
+	return i < len(of) && bytes.HasPrefix(of[i].of(l.pool), b)
 }
 
 // firstFrom is the number of the first pattern that is not before b.
-func (v *view) firstFrom(of []pattern, b []byte) int {
-	return sort.Search(len(of), func(i int) bool { return bytes.Compare(of[i].of(v.pool), b) >= 0 })
+func (l *lent) firstFrom(of []pattern, b []byte) int {
+	return sort.Search(len(of), func(i int) bool { return bytes.Compare(of[i].of(l.pool), b) >= 0 })
 }
 
 // allowance is how many bytes may go out early of the patterns that begin with b and go on; ok is false if there are none.
-func (v *view) allowance(of []pattern, b []byte) (least int, ok bool) {
-	for i := v.firstFrom(of, b); i < len(of) && bytes.HasPrefix(of[i].of(v.pool), b); i++ {
+func (l *lent) allowance(of []pattern, b []byte) (least int, ok bool) {
+	for i := l.firstFrom(of, b); i < len(of) && bytes.HasPrefix(of[i].of(l.pool), b); i++ {
 		if p := of[i]; int(p.len) > len(b) && (!ok || int(p.early) < least) {
 			least, ok = int(p.early), true
 		}

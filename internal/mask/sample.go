@@ -10,7 +10,7 @@ type anchor struct{ pattern, off uint32 }
 
 // newSample chooses the grams by which patterns are found and writes them into the view. It counts in the room of the
 // entries, which come last: pages of locked memory are dear.
-func newSample(v *view) {
+func newSample(v lent) {
 	anchors := make([]anchor, 0, len(v.patterns)*v.stride)
 	log := bits.Len(uint(len(v.entries))) - 1
 	c := census{v, v.entries[:1<<log], 64 - log}
@@ -28,7 +28,7 @@ func newSample(v *view) {
 
 // census counts how often grams occur at the places of patterns where an anchor may be.
 type census struct {
-	*view
+	lent
 	counts []byte // by hash
 	shift  int
 }
@@ -47,14 +47,15 @@ func (c *census) take(pattern []byte) {
 }
 
 // goodEnough is the cost of a gram that is nowhere else and has little that is common.
-const goodEnough = 1<<8 + 3
+const goodEnough = 1<<8 + 4
 
 // rarest is the place of one residue whose gram is the rarest among all patterns (keys of one kind begin alike) and, of
 // those, one that is unusual in what programs print.
 func (c *census) rarest(pattern []byte, residue int) int {
 	best, least := residue, 1<<30
 	for off := residue; off < c.places(pattern); off += c.stride {
-		cost := int(c.counts[c.hash(pattern[off:])>>c.shift])<<8 + commonness(pattern[off:off+c.gram])
+		gram := c.gramAt(pattern[off:])
+		cost := int(c.counts[gram*c.multiplier>>c.shift])<<8 + commonness(gram)
 		if cost < least {
 			best, least = off, cost
 		}
@@ -65,22 +66,22 @@ func (c *census) rarest(pattern []byte, residue int) int {
 	return best
 }
 
-// commonness judges how often a gram may occur in what programs print: small letters, blanks and repeats do.
-func commonness(gram []byte) int {
-	n := 0
-	for i, c := range gram {
-		if 'a' <= c && c <= 'z' || c == ' ' || c == '\n' || c == '-' {
-			n++
-		}
-		if i > 0 && c == gram[i-1] {
-			n += 2
-		}
-	}
-	return n
+// commonness judges how often a gram may occur in what programs print: small letters and repeats do. It works on all
+// bytes of the gram at once, one of which is never carried into the next.
+func commonness(gram uint64) int {
+	const (
+		ones  = 0x0101010101010101
+		upper = 0x80 * ones
+	)
+	low := gram &^ upper
+	letters := (low + (0x80-'a')*ones) &^ (low + (0x80-'z'-1)*ones) &^ gram & upper
+	unlike := gram ^ gram>>8
+	repeats := ^((unlike&^upper + 0x7f*ones) | unlike) & upper
+	return bits.OnesCount64(letters) + 2*bits.OnesCount64(repeats)
 }
 
 // enter writes the sample: a bit for each anchor, and the entries sorted by bucket.
-func enter(v *view, anchors []anchor) {
+func enter(v lent, anchors []anchor) {
 	// Counting sort: heads[b+2] counts, then heads[b+1] is where the next entry of b goes.
 	for _, a := range anchors {
 		h := v.hash(v.patterns[a.pattern].of(v.pool)[a.off:])

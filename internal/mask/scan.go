@@ -5,19 +5,26 @@ import (
 	"encoding/binary"
 )
 
-// view is a table while its image is lent.
+// lent is a table while it is used.
+type lent struct {
+	*view
+	pool []byte // lent only when it is needed: most output has nothing that must be compared
+}
+
+// view is what a table's image holds. It is to be used while the image is lent.
 type view struct {
 	*plan
 	t           *table
 	patterns    []pattern
 	folding     []pattern
 	multiplier  uint64
-	pool        []byte // lent only when it is needed: most output has nothing that must be compared
 	inside      []byte
 	heads       []byte
 	entries     []byte
 	grams       bitmap
 	sure        filter
+	starts      bitmap
+	inner       bitmap
 	begin, fold opener
 	joins       bitmap
 }
@@ -67,14 +74,14 @@ func (b bitmapAt) in(image []byte) bitmap {
 	return bitmap{image[b.off : b.off+1<<b.log/8], 64 - b.log}
 }
 
-// lend puts a table's image into the view.
-func (v *view) lend(t *table, image []byte) {
+// open says where in a table's image its parts are.
+func (v *view) open(t *table, image []byte) {
 	p := &t.plan
 	v.plan, v.t, v.patterns, v.folding, v.multiplier = p, t, t.patterns, t.folding, t.multiplier
-	v.pool = nil
 	v.inside = image[p.inside : p.inside+setSize]
 	v.grams = p.grams.in(image)
 	v.sure = filter{p.sure.in(image).bits, 64 - p.sure.log + 6}
+	v.starts, v.inner = p.starts.in(image), p.inner.in(image)
 	v.begin = p.begin.in(image)
 	if p.longestFolding > 0 {
 		v.fold = p.fold.in(image)
@@ -84,19 +91,22 @@ func (v *view) lend(t *table, image []byte) {
 }
 
 // withPool lends the pool too, while f runs.
-func (v *view) withPool(f func()) error {
-	return v.t.pool.Use(func(pool []byte) {
-		v.pool = pool
+func (l *lent) withPool(f func()) error {
+	return l.t.pool.Use(func(pool []byte) {
+		l.pool = pool
 		f()
-		v.pool = nil
+		l.pool = nil
 	})
 }
 
-func (v *view) hash(b []byte) uint64 {
+func (v *view) hash(b []byte) uint64 { return v.gramAt(b) * v.multiplier }
+
+// gramAt is the gram that b begins with.
+func (v *view) gramAt(b []byte) uint64 {
 	if v.gram == 8 {
-		return binary.LittleEndian.Uint64(b) * v.multiplier
+		return binary.LittleEndian.Uint64(b)
 	}
-	return uint64(word(b)) * v.multiplier
+	return uint64(word(b))
 }
 
 // bucket and tag take bits that together depend on all bytes of a gram: an upper bit of a product depends on all lower
@@ -117,7 +127,7 @@ const (
 // search is one run over a buffer: what was found, and how much work is left before it costs too much. It is kept from one
 // run to the next, for its room.
 type search struct {
-	view // empty but during a search
+	lent // nothing but during a search
 	rooms
 	found []span
 	seen  []span // room for what is found behind escape sequences

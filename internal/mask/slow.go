@@ -37,7 +37,7 @@ func (t *tracks) drop(n int) {
 // lookSlow searches by the automata, which takes the same time for each byte whatever it is. Only what is new is looked
 // at.
 func (w *writer) lookSlow(buf []byte, fresh int) (keep int, err error) {
-	v := &w.search.view
+	v := &w.search.lent
 	if w.tracks.reader != v.t {
 		w.tracks.forget()
 		w.tracks.reader = v.t

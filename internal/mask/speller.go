@@ -28,8 +28,18 @@ type speller struct {
 	patterns []pattern    // in room
 }
 
-// leastRoom is the room that a speller begins with, for the spellings of some forty keys.
-const leastRoom = 16 << 10
+// usualGrowth is how much longer than a key all its spellings are together.
+const usualGrowth = 14
+
+// newSpeller makes room for what is usual, since to move it later costs more than all spelling.
+func newSpeller(pending []needle) (*speller, error) {
+	s := &speller{}
+	usual := 0
+	for _, n := range pending {
+		usual += n.raw.Len()
+	}
+	return s, s.grow(usual * usualGrowth / 2)
+}
 
 // spell adds all spellings of a value, each once.
 func (s *speller) spell(n *needle) error {
@@ -126,7 +136,7 @@ func (s *speller) has(room []byte, first int, b []byte, folds bool) bool {
 func (s *speller) grow(n int) error {
 	old := s.room
 	var err error
-	s.room, err = secret.MakeDerived(max(2*n, leastRoom), func(dst []byte) error {
+	s.room, err = secret.MakeDerived(2*n, func(dst []byte) error {
 		return old.Use(func(b []byte) { copy(dst, b[:s.size]) })
 	})
 	old.Destroy()

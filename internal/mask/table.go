@@ -32,6 +32,7 @@ type table struct {
 	folding     []pattern // those of them that fold
 	marks       []string  // by value
 	multiplier  uint64    // odd and random, so that output can't be made to collide
+	view        view      // of image
 
 	mu    sync.Mutex // guards automata
 	autos [2]*automaton
@@ -47,7 +48,9 @@ type plan struct {
 	inside int      // where the set of bytes lies that a pattern has before its last one
 	grams  bitmapAt // grams of the sample
 	sure   bitmapAt // the same, as a filter
-	begin  openPlan // whether patterns begin; of all
+	starts bitmapAt // the first three, and four, bytes of each pattern
+	inner  bitmapAt // four bytes that lie in a pattern before its last one
+	begin  openPlan // how patterns begin; of all
 	fold   openPlan // of those that fold
 	joins  bitmapAt // six characters that lie in a folding pattern
 
@@ -57,12 +60,10 @@ type plan struct {
 	size      int // of all
 }
 
-// openPlan is where the sets lie that tell whether an end of the output may begin a pattern.
+// openPlan is where the sets lie that tell how some of the patterns begin.
 type openPlan struct {
 	first  int      // the set of first bytes, exact
 	second bitmapAt // the first two bytes, exact
-	starts bitmapAt // the first three, and four, bytes of each pattern
-	inner  bitmapAt // four bytes that lie in a pattern before its last one
 }
 
 // bitmapAt is where a bitmap lies, and the logarithm of its size in bits.
@@ -133,7 +134,10 @@ func (t *table) gather(old *table, pending []needle) error {
 		had = old.pool.Len() - loadSlack
 		t.patterns = slices.Clone(old.patterns)
 	}
-	var s speller
+	s, err := newSpeller(pending)
+	if err != nil {
+		return err
+	}
 	defer s.close()
 	for i := range pending {
 		if err := s.spell(&pending[i]); err != nil {
@@ -148,7 +152,6 @@ func (t *table) gather(old *table, pending []needle) error {
 		p.off += uint32(had)
 		t.patterns = append(t.patterns, p)
 	}
-	var err error
 	t.pool, err = secret.Make(total, func(dst []byte) error {
 		if had > 0 {
 			if err := old.pool.Use(func(pool []byte) { copy(dst, pool[:had]) }); err != nil {
@@ -209,10 +212,12 @@ func planFor(patterns, folding []pattern) plan {
 	p.inside = 0
 	p.grams = bitmapAt{setSize, logOf(sparse(48, 16, entries), 12, 27)}
 	p.sure = p.grams.next(logOf(16*entries, 12, 27))
-	at := p.begin.share(p.sure.next(0).off, len(patterns), size)
+	p.starts = p.sure.next(logOf(64*len(patterns), 10, 24))
+	p.inner = p.starts.next(logOf(sparse(12, 8, size), 10, 26))
+	at := p.begin.share(p.inner.next(0).off)
 	if len(folding) > 0 {
-		at = p.fold.share(at, len(folding), folded)
-		p.joins = bitmapAt{at, logOf(sparse(24, 12, folded), 10, 28)}
+		at = p.fold.share(at)
+		p.joins = bitmapAt{at, logOf(sparse(16, 12, folded), 10, 28)}
 		at = p.joins.next(0).off
 	}
 	p.heads = at
@@ -230,13 +235,11 @@ func sparse(many, few, n int) int {
 	return few * n
 }
 
-// share lays the sets out from at on, for patterns that are size bytes together, and says where they end.
-func (o *openPlan) share(at, patterns, size int) int {
+// share lays the sets out from at on, and says where they end.
+func (o *openPlan) share(at int) int {
 	o.first = at
 	o.second = bitmapAt{at + setSize, 16}
-	o.starts = o.second.next(logOf(64*patterns, 10, 24))
-	o.inner = o.starts.next(logOf(sparse(16, 8, size), 10, 26))
-	return o.inner.next(0).off
+	return o.second.next(0).off
 }
 
 // logOf is the logarithm of the smallest power of two that is at least n, within bounds.
@@ -246,24 +249,28 @@ func (b bitmapAt) next(log int) bitmapAt { return bitmapAt{b.off + 1<<b.log/8, l
 
 // fill writes the image.
 func (t *table) fill(image, pool []byte) {
-	var v view
-	v.lend(t, image)
-	v.pool = pool
+	t.view.open(t, image)
+	v := lent{&t.view, pool}
 	for _, p := range t.patterns {
 		b := p.of(pool)
-		for _, c := range b[:len(b)-1] {
+		for i, c := range b[:len(b)-1] {
 			v.inside[c/8] |= 1 << (c % 8)
+			if i+4 < len(b) {
+				v.inner.set(uint64(word(b[i:])) * v.multiplier)
+			}
 		}
-		v.begin.enter(b, v.multiplier)
+		v.starts.set(three(b) * v.multiplier)
+		v.starts.set(uint64(word(b)) * v.multiplier)
+		v.begin.enter(b)
 	}
 	for _, p := range t.folding {
 		b := p.of(pool)
-		v.fold.enter(b, v.multiplier)
+		v.fold.enter(b)
 		for i := 0; i+joinGram <= len(b); i++ {
 			v.joins.set(joined(pool[int(p.off)+i:]) * v.multiplier)
 		}
 	}
-	newSample(&v)
+	newSample(v)
 }
 
 func word(b []byte) uint32       { return binary.LittleEndian.Uint32(b) }
@@ -273,7 +280,7 @@ func putWord(b []byte, w uint32) { binary.LittleEndian.PutUint32(b, w) }
 func (t *table) chooseMarks(names []string) error {
 	t.marks = make([]string, len(names))
 	var s search
-	return t.use(&s.view, func() error {
+	return t.use(&s, func() error {
 		return s.withPool(func() {
 			for i, name := range names {
 				for _, t.marks[i] = range marksFor(name) {
@@ -286,16 +293,18 @@ func (t *table) chooseMarks(names []string) error {
 	})
 }
 
-// use lends the image to f, which finds it in v. Its only error besides that of f is that the table was destroyed. v is
-// the caller's, so that a write need not allocate one.
-func (t *table) use(v *view, f func() error) error {
+// use lends the image to f, for a search. Its only error besides that of f is that the table was destroyed.
+func (t *table) use(s *search, f func() error) error {
 	var err error
-	used := t.image.Use(func(image []byte) {
-		v.lend(t, image)
+	used := t.image.Use(func([]byte) {
+		s.view = &t.view
 		err = f()
-		*v = view{}
+		s.view = nil
 	})
-	return cmp.Or(used, err)
+	if used != nil {
+		return used
+	}
+	return err
 }
 
 // destroy wipes a table, once nobody uses it any more. On nil it does nothing.

@@ -166,7 +166,7 @@ func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 		if len(t.patterns) == 0 {
 			return len(buf), nil
 		}
-		err = t.use(&w.search.view, func() (err error) {
+		err = t.use(&w.search, func() (err error) {
 			keep, err = w.look(buf, fresh)
 			return err
 		})
