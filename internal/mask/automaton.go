@@ -145,27 +145,27 @@ func (m *machine) depth(node uint32) int {
 
 // withMachine lends the automaton of all patterns, or of those that fold, to f, and makes it before if there is none. The
 // pool must be lent.
-func (v *lent) withMachine(folding bool, f func(m *machine)) error {
-	which, of := 0, v.patterns
+func (l *lent) withMachine(folding bool, f func(m *machine)) error {
+	which, of := 0, l.patterns
 	if folding {
-		which, of = 1, v.folding
+		which, of = 1, l.folding
 	}
-	v.t.mu.Lock()
-	if v.t.autos[which] == nil {
-		a, err := v.newAutomaton(of)
+	l.t.mu.Lock()
+	if l.t.autos[which] == nil {
+		a, err := l.newAutomaton(of)
 		if err != nil {
-			v.t.mu.Unlock()
+			l.t.mu.Unlock()
 			return err
 		}
-		v.t.autos[which] = a
+		l.t.autos[which] = a
 	}
-	a := v.t.autos[which]
-	v.t.mu.Unlock()
-	return a.use(v, f)
+	a := l.t.autos[which]
+	l.t.mu.Unlock()
+	return a.use(l, f)
 }
 
-func (a *automaton) use(v *lent, f func(m *machine)) error {
-	m := &machine{automaton: a, pool: v.pool, multiplier: v.multiplier}
+func (a *automaton) use(l *lent, f func(m *machine)) error {
+	m := &machine{automaton: a, pool: l.pool, multiplier: l.multiplier}
 	var err error
 	used := a.edges.Use(func(edges []byte) {
 		m.edges = edges
@@ -191,7 +191,7 @@ func lendAll(values []secret.Value, lent *[][]byte, f func()) error {
 	return cmp.Or(used, err)
 }
 
-func (v *lent) newAutomaton(of []pattern) (*automaton, error) {
+func (l *lent) newAutomaton(of []pattern) (*automaton, error) {
 	log := logOf(2*len(of), 4, 30)
 	a := &automaton{shift: 64 - log, patterns: of, places: slices.Clone(of)}
 	slices.SortFunc(a.places, func(a, b pattern) int { return cmp.Compare(a.off, b.off) })
@@ -199,7 +199,7 @@ func (v *lent) newAutomaton(of []pattern) (*automaton, error) {
 	if a.edges, err = newZeroed(edgeSize << log); err != nil {
 		return nil, err
 	}
-	for nodes := len(v.pool) + 1; nodes > 0; nodes -= pageNodes {
+	for nodes := len(l.pool) + 1; nodes > 0; nodes -= pageNodes {
 		page, err := newZeroed(recordSize * min(nodes, pageNodes))
 		if err != nil {
 			a.destroy()
@@ -207,7 +207,7 @@ func (v *lent) newAutomaton(of []pattern) (*automaton, error) {
 		}
 		a.pages = append(a.pages, page)
 	}
-	if err := a.use(v, (*machine).build); err != nil {
+	if err := a.use(l, (*machine).build); err != nil {
 		a.destroy()
 		return nil, err
 	}

@@ -35,13 +35,13 @@ func (b breaks) scanFolded(buf []byte) error {
 		short := n-before <= joinGram+maxReturns+1
 		// Lines so short that what is looked up has another break in it are tried without.
 		if short && !tried {
-			if err := b.tryJoin(buf, before); err != nil {
+			if err := b.tryJoin(buf, breakStart(buf, before), before+1); err != nil {
 				return err
 			}
 		}
 		before, tried = n, short || b.mayJoin(buf, n)
 		if tried {
-			if err := b.tryJoin(buf, n); err != nil {
+			if err := b.tryJoin(buf, breakStart(buf, n), n+1); err != nil {
 				return err
 			}
 		}
@@ -91,13 +91,17 @@ func isBase64(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '/' <= c && c <= '9' || c == '+' || c == '-' || c == '_'
 }
 
-// tryJoin looks for folding patterns in what the line break at n parts.
-func (b breaks) tryJoin(buf []byte, n int) error {
+// tryJoin looks for folding patterns in the text around a line break, from start to end.
+func (b breaks) tryJoin(buf []byte, start, end int) error {
 	b.left -= costOfHit
-	start := breakStart(buf, n)
-	if start == 0 || n+1 == len(buf) || !isBase64(buf[start-1]) || !isBase64(buf[n+1]) {
+	if start == 0 || end == len(buf) || !isBase64(buf[start-1]) || !isBase64(buf[end]) {
 		return nil
 	}
+	return b.tryAround(buf, start, end)
+}
+
+// tryAround looks for folding patterns in the text before start and from end on, between which is a line break or nothing.
+func (b breaks) tryAround(buf []byte, start, end int) error {
 	var room [2 * joinReach]byte
 	reach := min(joinReach, b.stride*choices+b.gram)
 	first := joinReach // what stands before the break is room[first:joinReach]
@@ -109,7 +113,7 @@ func (b breaks) tryJoin(buf []byte, n int) error {
 		room[first] = buf[i]
 	}
 	text := room[first:joinReach]
-	for i := n + 1; len(text) < joinReach-first+reach && i < len(buf) && isBase64(buf[i]); {
+	for i := end; len(text) < joinReach-first+reach && i < len(buf) && isBase64(buf[i]); {
 		text = append(text, buf[i]) // within room
 		i = breakEnd(buf, i+1)
 	}
@@ -120,11 +124,11 @@ func (b breaks) tryJoin(buf []byte, n int) error {
 			continue
 		}
 		var err error
-		back := joinReach - first - i // so many characters before the break
+		back := joinReach - first - i // so many characters before start
 		if b.pool != nil {
-			b.foldedCandidates(buf, n, back, h)
+			b.foldedCandidates(buf, start, back, h)
 		} else {
-			err = b.withPool(func() { b.foldedCandidates(buf, n, back, h) })
+			err = b.withPool(func() { b.foldedCandidates(buf, start, back, h) })
 		}
 		if err != nil || b.left < 0 {
 			return err
@@ -136,9 +140,8 @@ func (b breaks) tryJoin(buf []byte, n int) error {
 // joinReach is how far from a line break the grams lie, at most, by which patterns are found that go over it.
 const joinReach = maxStride*choices + 8
 
-// foldedCandidates compares the folding patterns that have this gram where it stands, back characters before the break
-// at n.
-func (b breaks) foldedCandidates(buf []byte, n, back int, h uint64) {
+// foldedCandidates compares the folding patterns that have this gram where it stands, back characters before start.
+func (b breaks) foldedCandidates(buf []byte, start, back int, h uint64) {
 	from, to := b.entriesOf(h)
 	want := tag(h)
 	b.left -= costOfEntry * (to - from)
@@ -148,7 +151,7 @@ func (b breaks) foldedCandidates(buf []byte, n, back int, h uint64) {
 			continue
 		}
 		if p := b.patterns[entry>>(offsetBits+tagBits)]; p.folds {
-			b.compareFrom(buf, breakStart(buf, n), back+int(entry>>tagBits&(1<<offsetBits-1)), p)
+			b.compareFrom(buf, start, back+int(entry>>tagBits&(1<<offsetBits-1)), p)
 		}
 	}
 }
@@ -183,6 +186,14 @@ func (b breaks) compareFrom(buf []byte, i, characters int, p pattern) {
 	if n == int(p.len) {
 		b.found = append(b.found, span{start: start, end: end, value: int(p.value), longest: n})
 	}
+}
+
+// tryGram looks for folding patterns around the gram at at, in which there may be a line break.
+func (b breaks) tryGram(buf []byte, at int) error {
+	if buf[at] == '\n' {
+		at = breakStart(buf, at)
+	}
+	return b.tryAround(buf, at, breakEnd(buf, at))
 }
 
 // previous is where the base64 character stands before place i, a line break between left out; -1 without one.

@@ -102,3 +102,51 @@ func enter(v lent, anchors []anchor) {
 		binary.LittleEndian.PutUint64(v.entries[8*next:], entry)
 	}
 }
+
+// enterBroken enters the first grams of a folding pattern, with line breaks wherever there may be some: of each occurrence,
+// however it is folded, one stands at a multiple of the stride.
+func enterBroken(v *view, pattern []byte) {
+	g := brokenGram{view: v, pattern: pattern}
+	for i := range v.stride {
+		g.character(0, i)
+		if i > 0 {
+			g.bytes[0] = '\n' // or the end of a break that began before
+			g.character(1, i)
+			g.bytes[0], g.bytes[1] = '\r', '\n'
+			g.character(2, i)
+		}
+	}
+}
+
+// brokenGram is a gram as far as it is made.
+type brokenGram struct {
+	*view
+	pattern []byte
+	bytes   [8]byte
+}
+
+// character goes on at byte n with character i of the pattern, and what may stand behind it.
+func (g *brokenGram) character(n, i int) {
+	if n >= len(g.bytes) {
+		h := binary.LittleEndian.Uint64(g.bytes[:]) * g.multiplier
+		g.grams.set(h)
+		g.sure.set(h)
+		return
+	}
+	if i == len(g.pattern) {
+		return // a gram that is not all within the pattern is none of it
+	}
+	g.bytes[n] = g.pattern[i]
+	n, i = n+1, i+1
+	g.character(n, i)
+	if n == len(g.bytes) || i == len(g.pattern) {
+		return
+	}
+	g.bytes[n] = '\n'
+	g.character(n+1, i)
+	g.bytes[n] = '\r'
+	if n+1 < len(g.bytes) {
+		g.bytes[n+1] = '\n'
+	}
+	g.character(n+2, i)
+}

@@ -143,29 +143,28 @@ func (s *search) scan(buf []byte, i int) {
 	s.stuck = -1
 	switch {
 	case len(buf) < s.shortest:
-	case s.gram == 8 && s.stride == maxStride:
+	case s.gram == 8:
 		s.scanFar(buf, i)
 	default:
 		s.scanNear(buf, i)
 	}
 }
 
-// scanFar is scan for the largest stride. It looks up four grams at once, since a lookup waits for memory and not for the
+// scanFar is scan for grams of eight bytes. It looks up four at once, since a lookup waits for memory and not for the
 // others.
 func (s *search) scanFar(buf []byte, i int) {
-	const four = 3*maxStride + 8
-	m, grams := s.multiplier, s.grams
-	for ; i+four <= len(buf); i += 4 * maxStride {
-		w := (*[four]byte)(buf[i:])
-		h0 := binary.LittleEndian.Uint64(w[0:]) * m
-		h1 := binary.LittleEndian.Uint64(w[maxStride:]) * m
-		h2 := binary.LittleEndian.Uint64(w[2*maxStride:]) * m
-		h3 := binary.LittleEndian.Uint64(w[3*maxStride:]) * m
+	m, grams, stride := s.multiplier, s.grams, s.stride
+	for four := 3*stride + 8; i+four <= len(buf); i += 4 * stride {
+		w := buf[i : i+four]
+		h0 := binary.LittleEndian.Uint64(w) * m
+		h1 := binary.LittleEndian.Uint64(w[stride:]) * m
+		h2 := binary.LittleEndian.Uint64(w[2*stride:]) * m
+		h3 := binary.LittleEndian.Uint64(w[3*stride:]) * m
 		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 == 0 {
 			continue
 		}
 		for n, h := range [4]uint64{h0, h1, h2, h3} {
-			if grams.has(h) && !s.candidates(buf, i+n*maxStride, h) {
+			if grams.has(h) && !s.candidates(buf, i+n*stride, h) {
 				return
 			}
 		}
@@ -210,6 +209,10 @@ func (s *search) candidates(buf []byte, at int, h uint64) bool {
 		}
 		s.compare(buf, at-start, span{start: start, end: end, value: int(p.value), longest: int(p.len)}, p)
 	}
+	if s.broken {
+		// The pool is lent: this needs no other memory that could be gone.
+		_ = breaks{s}.tryGram(buf, at)
+	}
 	return s.left >= 0
 }
 
@@ -230,7 +233,7 @@ func (s *search) compare(buf []byte, off int, c span, p pattern) {
 			return
 		}
 	}
-	if p.folds {
+	if p.folds && !s.broken {
 		breaks{s}.compareFolded(buf, c.start+off, off, p)
 	}
 }
@@ -255,7 +258,7 @@ func (s *search) scanAll(buf []byte) error {
 			return err
 		}
 	}
-	if s.longestFolding == 0 {
+	if s.longestFolding == 0 || s.broken {
 		return nil
 	}
 	return breaks{s}.scanFolded(buf)

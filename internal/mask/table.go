@@ -44,6 +44,9 @@ type plan struct {
 	longestFolding    int // 0 if nothing folds
 	// gram is q. Each occurrence has a gram that begins at a multiple of stride, since shortest ≥ stride + gram - 1.
 	gram, stride int
+	// broken says that the sample has the grams of folding patterns with line breaks in them, too. It does where they are
+	// few: to look for newlines costs as much as all the rest.
+	broken bool
 
 	inside int      // where the set of bytes lies that a pattern has before its last one
 	grams  bitmapAt // grams of the sample
@@ -70,11 +73,17 @@ type openPlan struct {
 type bitmapAt struct{ off, log int }
 
 const (
-	maxStride = 13
+	// Where patterns are many, a stride over usualStride would leave too few places to choose grams from: keys of one kind
+	// begin alike.
+	maxStride, usualStride = 26, 13
+	fewPatterns            = 64
 	// choices is among how many places of each residue the gram is chosen that a pattern is found by.
 	choices = 4
 	// An entry has, from its upper bits down, the number of a pattern, the offset of the gram in it, and a tag of the gram.
 	offsetBits, tagBits = 20, 20
+	// brokenGrams is in how many ways eight bytes of folded text may have line breaks in them, and none, and mostBroken how
+	// many such grams a sample may have.
+	brokenGrams, mostBroken = 193, 1 << 15
 	// setSize is the size of an exact set of bytes.
 	setSize = 256 / 8
 	// loadSlack is how much is behind the pool, so that eight bytes can be read anywhere in it.
@@ -206,18 +215,29 @@ func planFor(patterns, folding []pattern) plan {
 	if p.shortest >= 12 {
 		p.gram = 8
 	}
-	p.stride = min(maxStride, p.shortest-p.gram+1)
+	p.stride = min(usualStride, p.shortest-p.gram+1)
+	if len(patterns) <= fewPatterns {
+		p.stride = min(maxStride, p.shortest-p.gram+1)
+		if p.stride*len(folding)*brokenGrams > mostBroken {
+			p.stride = min(p.stride, usualStride)
+		}
+	}
 
 	entries := len(patterns) * p.stride
+	grams := entries
+	if broken := len(folding) * p.stride * brokenGrams; p.gram == 8 && broken <= mostBroken {
+		p.broken = broken > 0
+		grams += broken
+	}
 	p.inside = 0
-	p.grams = bitmapAt{setSize, logOf(sparse(48, 16, entries), 12, 27)}
-	p.sure = p.grams.next(logOf(16*entries, 12, 27))
+	p.grams = bitmapAt{setSize, logOf(sparse(48, 16, grams), 14, 27)}
+	p.sure = p.grams.next(logOf(16*grams, 14, 27))
 	p.starts = p.sure.next(logOf(64*len(patterns), 10, 24))
 	p.inner = p.starts.next(logOf(sparse(12, 8, size), 10, 26))
 	at := p.begin.share(p.inner.next(0).off)
 	if len(folding) > 0 {
 		at = p.fold.share(at)
-		p.joins = bitmapAt{at, logOf(sparse(16, 12, folded), 10, 28)}
+		p.joins = bitmapAt{at, logOf(sparse(16, 12, folded), 14, 28)}
 		at = p.joins.next(0).off
 	}
 	p.heads = at
@@ -266,8 +286,11 @@ func (t *table) fill(image, pool []byte) {
 	for _, p := range t.folding {
 		b := p.of(pool)
 		v.fold.enter(b)
-		for i := 0; i+joinGram <= len(b); i++ {
+		for i := 0; i+joinGram <= len(b) && !v.broken; i++ {
 			v.joins.set(joined(pool[int(p.off)+i:]) * v.multiplier)
+		}
+		if v.broken {
+			enterBroken(&t.view, b)
 		}
 	}
 	newSample(v)

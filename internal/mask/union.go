@@ -29,12 +29,23 @@ func add(spans []span, s span) []span {
 }
 
 func (s span) join(o span) span {
-	if o.start < s.start || o.start == s.start && o.longest > s.longest {
+	if o.before(s) {
 		s, o = o, s
 	}
 	s.end = max(s.end, o.end)
 	s.marked = s.marked || o.marked
 	return s
+}
+
+// before reports whether o gives its name to what it has in common with s.
+func (o span) before(s span) bool {
+	switch {
+	case o.start != s.start:
+		return o.start < s.start
+	case o.longest != s.longest:
+		return o.longest > s.longest
+	}
+	return o.value < s.value // two views may show two patterns of one length
 }
 
 // union sorts occurrences and joins them, in place.
