@@ -1,7 +1,5 @@
 package mask
 
-import "warder/internal/secret"
-
 // Spelt is one spelling and the form that makes it.
 type Spelt struct {
 	Form, Text string
@@ -61,13 +59,4 @@ func within(b, v []byte) bool {
 		}
 	}
 	return false
-}
-
-// Valued makes a value that is left to the collector.
-func Valued(b string) secret.Value {
-	v, err := secret.New([]byte(b))
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -67,29 +67,16 @@ func escapedNewlines(v, room []byte, put func([]byte)) {
 	put(out)
 }
 
-// spaces is a value that a shell split into words, or a program into lines, and joined again.
+// spaces is a value that a shell split into words, or a program into lines, and joined again. Shells take the ends of
+// lines of DOS for parts of words.
 func spaces(v, room []byte, put func([]byte)) {
 	v = bytes.Trim(v, blanks)
-	blank := bytesOf([]byte(blanks))
-	words, each := room, true // each newline is a space already
-	for i, c := range v {
-		if !blank.has(c) {
-			words = append(words, c)
-			continue
-		}
-		if !blank.has(v[i-1]) {
-			words = append(words, ' ')
-		}
-		each = each && (c == ' ' || c == '\n') && !blank.has(v[i-1])
-	}
-	put(words)
-	if each {
-		return
-	}
+	put(words(v, room, bytesOf([]byte(blanks))))
+	put(words(v, room, bytesOf([]byte(" \t\n"))))
 	out := room
 	for i, c := range v {
 		switch {
-		case c == '\r' && v[i+1] == '\n': // blanks never end v
+		case c == '\r' && v[i+1] == '\n': // no blank ends v
 		case c == '\n':
 			out = append(out, ' ')
 		default:
@@ -97,6 +84,18 @@ func spaces(v, room []byte, put func([]byte)) {
 		}
 	}
 	put(out)
+}
+
+// words is text that doesn't begin with a blank, with one space in the place of blanks.
+func words(v, out []byte, blank byteSet) []byte {
+	for i, c := range v {
+		if !blank.has(c) {
+			out = append(out, c)
+		} else if !blank.has(v[i-1]) {
+			out = append(out, ' ')
+		}
+	}
+	return out
 }
 
 // lines are those of a value of several lines, which programs like to indent, number or quote.

@@ -50,15 +50,40 @@ func jsonOf(v, room []byte, put func([]byte)) {
 	}
 	var all [2 * len(dialects)]json
 	for i, d := range dialects {
-		d.json.escaped = has.both(bytesOf([]byte(d.escaped)))
+		d.json.escaped = bytesOf([]byte(d.escaped))
 		all[i] = d.json
 		d.crlf = true
 		all[len(dialects)+i] = d.json
 	}
-	control := has[0]&(1<<' '-1) != 0
+	spoken := distinct(all[:], narrowJSON(v, has))
+	for i, d := range spoken {
+		once := d.spell(v, room)
+		again := once[len(once):]
+		if len(once) > len(v) {
+			put(once)
+			put(backslashed(once, again, bytesOf([]byte(`'\`)), false)) // a document as Python shows it
+		}
+		outer := spoken[i : i+1]
+		if d.escaped == (byteSet{}) && !d.ascii { // what escapes least is what others get to escape
+			outer = spoken
+		}
+		for _, o := range outer {
+			if o.crlf && len(outer) > 1 { // there are no newlines any more
+				continue
+			}
+			if twice := o.spell(once, again); len(twice) > len(once) {
+				put(twice)
+			}
+		}
+	}
+}
+
+// narrowJSON makes what narrows a dialect to what v has.
+func narrowJSON(v []byte, has byteSet) func(json) json {
+	control, wide := has[0]&(1<<' '-1) != 0, has[2]|has[3] != 0
 	text, separator := utf8.Valid(v), bytes.Contains(v, []byte("\u2028")) || bytes.Contains(v, []byte("\u2029"))
-	wide := has[2]|has[3] != 0
-	spoken := distinct(all[:], func(d json) json {
+	return func(d json) json {
+		d.escaped = d.escaped.both(has)
 		d.ascii = d.ascii && wide
 		d.upper = d.upper && (d.ascii || control || d.escaped != byteSet{})
 		d.quote = d.quote && has.has('"')
@@ -66,21 +91,6 @@ func jsonOf(v, room []byte, put func([]byte)) {
 		d.replaced = d.replaced && !text
 		d.crlf = d.crlf && has.has('\n')
 		return d
-	})
-	for i, d := range spoken {
-		once := d.spell(v, room)
-		outer := spoken[i : i+1]
-		if i == 0 { // what escapes least is what others get to escape
-			outer = spoken
-		}
-		if len(once) > len(v) {
-			put(once)
-		}
-		for _, d := range outer {
-			if twice := d.spell(once, once[len(once):]); len(twice) > len(once) {
-				put(twice)
-			}
-		}
 	}
 }
 
@@ -89,8 +99,14 @@ func (d json) spell(v, out []byte) []byte {
 	if d.upper {
 		digits = upperHex
 	}
+	judged := byteSet{d.escaped[0] | 1<<'"' | (1<<' ' - 1), d.escaped[1] | 1<<('\\'-64), ^uint64(0), ^uint64(0)}
 	for i := 0; i < len(v); {
 		c := v[i]
+		if !judged.has(c) {
+			out = append(out, c)
+			i++
+			continue
+		}
 		if c < utf8.RuneSelf {
 			if c == '\n' && d.crlf && (i == 0 || v[i-1] != '\r') {
 				out = append(out, '\\', 'r')
@@ -124,8 +140,6 @@ func (d json) char(out []byte, c byte, digits string) []byte {
 		if name := named(c, "\b\t\n\f\r", "btnfr"); name != 0 {
 			return append(out, '\\', name)
 		}
-	case c != '"' && !d.escaped.has(c):
-		return append(out, c)
 	}
 	return append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
@@ -246,6 +260,7 @@ func entitiesOf(v, room []byte, put func([]byte)) {
 		{quote: "&#34;", apostrophe: "&#39;", greater: true},               // Go
 		{quote: "&#34;", apostrophe: "&#39;", greater: true, hex: true},    // Go: encoding/xml
 		{quote: "&quot;", greater: true},                                   // an attribute
+		{greater: true, decimal: true},                                     // an attribute between single quotes
 		{quote: "&quot;", greater: true, decimal: true},                    // the same, with its newlines kept
 		{quote: "&quot;", apostrophe: "&#39;", greater: true},              // JavaScript, Java
 		{quote: "&quot;", apostrophe: "&#39;", greater: true, latin: true}, // .NET

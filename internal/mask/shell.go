@@ -23,6 +23,7 @@ func shellOf(v, room []byte, put func([]byte)) {
 			}
 			put(out)
 		}
+		put(quotesApart(v, room))
 	}
 	for _, special := range distinct([]byteSet{
 		bytesOf([]byte("\"\\$`")),  // between double quotes
@@ -36,17 +37,38 @@ func shellOf(v, room []byte, put func([]byte)) {
 			put(backslashed(v, room, special, false))
 		}
 	}
-	// bash's %q: two characters are special at the beginning alone.
+	// bash's %q: two characters are special where a word or path begins.
 	special := bytesOf([]byte(" \t!\"$&'()*,;<>?[\\]^`{|}"))
-	if has.meets(special) || v[0] == '#' || v[0] == '~' {
+	if has.meets(special) || has.meets(bytesOf([]byte("#~"))) {
 		put(backslashed(v, room, special, true))
 	}
 	dollars(v, room, has, put)
 }
 
+// quotesApart is a value between single quotes with each run of them between double ones, as dash has it. Behind a run at
+// the end it opens no others.
+func quotesApart(v, out []byte) []byte {
+	for i, c := range v {
+		if c == '\'' && (i == 0 || v[i-1] != c) {
+			out = append(out, `'"`...)
+		}
+		out = append(out, c)
+		if c == '\'' && i+1 < len(v) && v[i+1] != c {
+			out = append(out, `"'`...)
+		}
+	}
+	if v[len(v)-1] == '\'' {
+		out = append(out, '"')
+	}
+	return out
+}
+
 func backslashed(v, out []byte, special byteSet, start bool) []byte {
 	for i, c := range v {
-		if special.has(c) || start && i == 0 && (c == '#' || c == '~') {
+		switch {
+		case special.has(c),
+			start && i == 0 && (c == '#' || c == '~'),
+			start && i > 0 && c == '~' && (v[i-1] == '=' || v[i-1] == ':'):
 			out = append(out, '\\')
 		}
 		out = append(out, c)
@@ -75,66 +97,60 @@ func dollars(v, room []byte, has byteSet, put func([]byte)) {
 // visible are the characters of ASCII that can be seen, and the space.
 func visible() byteSet { return byteSet{^uint64(1<<' ' - 1), 1<<63 - 1} }
 
-// unseen is how many of the bytes that v begins with are escaped between $' and ', 0 if none.
-func unseen(v []byte, ascii bool) int {
+// unseen says how many bytes the character takes that v begins with, and whether it is escaped between $' and '.
+func unseen(v []byte, ascii bool) (n int, escaped bool) {
 	if c := v[0]; c < utf8.RuneSelf {
-		if c < ' ' || c == 0x7f {
-			return 1
-		}
-		return 0
+		return 1, c < ' ' || c == 0x7f
 	}
 	r, n := utf8.DecodeRune(v)
-	if ascii || r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) {
-		return n
-	}
-	return 0
+	return n, ascii || r == utf8.RuneError && n == 1 || !unicode.In(r, unicode.GraphicRanges...) && !unicode.In(r, unicode.Cf, unicode.Co)
 }
 
 // ansi is a value between $' and '.
 func ansi(v, out []byte, ascii bool) []byte {
-	for i := 0; i < len(v); {
-		n := unseen(v[i:], ascii)
-		switch c := v[i]; {
-		case n > 0:
-			out = octal(out, v[i:i+n])
-		case c == '\'' || c == '\\':
-			out = append(out, '\\', c)
-			n = 1
+	for len(v) > 0 {
+		n, escaped := unseen(v, ascii)
+		switch {
+		case escaped:
+			out = octal(out, v[:n], "\a\b\f\n\r\t\v\x1b", "abfnrtvE")
+		case v[0] == '\'' || v[0] == '\\':
+			out = append(out, '\\', v[0])
 		default:
-			out = append(out, c)
-			n = 1
+			out = append(out, v[:n]...)
 		}
-		i += n
+		v = v[n:]
 	}
 	return out
 }
 
 // mixed is a value between single quotes with parts between $' and '.
 func mixed(v, out []byte, ascii bool) []byte {
-	inside := false
-	for i := 0; i < len(v); {
-		n := unseen(v[i:], ascii)
+	inside := true // quotes at the beginning are no part of the spelling
+	for i := 0; len(v) > 0; i++ {
+		n, escaped := unseen(v, ascii)
 		switch {
-		case n > 0 && !inside:
+		case escaped && !inside:
 			out = append(out, `'$'`...)
-		case n == 0 && inside:
+		case !escaped && inside && v[0] != '\'' && i > 0:
 			out = append(out, `''`...)
 		}
-		if inside = n > 0; inside {
-			out = octal(out, v[i:i+n])
-		} else if n = 1; v[i] == '\'' {
+		switch inside = escaped; {
+		case escaped:
+			out = octal(out, v[:n], "\a\b\f\n\r\t\v", "abfnrtv")
+		case v[0] == '\'':
 			out = append(out, `'\''`...)
-		} else {
-			out = append(out, v[i])
+		default:
+			out = append(out, v[:n]...)
 		}
-		i += n
+		v = v[n:]
 	}
 	return out
 }
 
-func octal(out, v []byte) []byte {
+// octal writes bytes by their numbers, some by names.
+func octal(out, v []byte, chars, names string) []byte {
 	for _, c := range v {
-		if name := named(c, "\a\b\x1b\f\n\r\t\v", "abEfnrtv"); name != 0 {
+		if name := named(c, chars, names); name != 0 {
 			out = append(out, '\\', name)
 		} else {
 			out = append(out, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
