@@ -30,10 +30,10 @@ func (f form) room(n int) int { return f.grow*n + f.more }
 // pieces are the spellings of a value of several lines that are made of its own bytes.
 func pieces() []form {
 	return []form{
-		{name: "trimmed", has: "\r\n", spell: trimmed},
-		{name: "lines", has: "\n", spell: lines},
-		{name: "escaped lines", has: `\`, spell: escapedLines},
-		{name: "lines in JSON", has: "\n", grow: jsonGrow, spell: linesInJSON},
+		{name: "without its last line end", has: "\r\n", spell: trimmed},
+		{name: "single lines", has: "\n", spell: lines},
+		{name: "lines of an escaped key", has: `\`, spell: escapedLines},
+		{name: "single lines in JSON", has: "\n", grow: jsonGrow, spell: linesInJSON},
 		{name: "newlines as CRLF", has: "\n", grow: 2, spell: crlf},
 		{name: "newlines as LF", has: "\r", grow: 1, spell: lf},
 		{name: `newlines as \n`, has: "\r\n", grow: 2, spell: escapedNewlines},
@@ -49,7 +49,7 @@ func codes(user []byte, o ValueOptions) []form {
 	}
 	if len(user) > 0 {
 		found = append(found, form{
-			name: "basic auth", grow: 3, more: 3 * (len(user) + 2), folds: !o.Unfolded, spell: func(v, room []byte, put func([]byte)) {
+			name: "base64 of user:value", grow: 3, more: 3 * (len(user) + 2), folds: !o.Unfolded, spell: func(v, room []byte, put func([]byte)) {
 				basicOf(user, v, room, put)
 			},
 		})
@@ -67,12 +67,12 @@ func codes(user []byte, o ValueOptions) []form {
 // escapes are the spellings that replace single characters.
 func escapes() []form {
 	return []form{
-		{name: "percent", grow: 6, spell: percentOf},
-		{name: "JSON", grow: jsonGrow, spell: jsonOf},
-		{name: "shell", grow: shellGrow, spell: shellOf},
-		{name: "Go", grow: 5, spell: goOf},
-		{name: "Python", grow: 4, spell: pythonOf},
-		{name: "entities", grow: 6, spell: entitiesOf},
+		{name: "percent-encoded", grow: 6, spell: percentOf},
+		{name: "in JSON, once or twice", grow: jsonGrow, spell: jsonOf},
+		{name: "quoted for a shell", grow: shellGrow, spell: shellOf},
+		{name: "as Go quotes it", grow: 5, spell: goOf},
+		{name: "as Python shows it", grow: 4, spell: pythonOf},
+		{name: "in XML or HTML", grow: 6, spell: entitiesOf},
 	}
 }
 

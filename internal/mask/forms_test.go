@@ -261,7 +261,7 @@ func spelledText(v string, o mask.ValueOptions, form string) string {
 func TestFolds(t *testing.T) {
 	v, user := []byte("a \"value\"\nof two lines\n"), []byte("someone")
 	for _, s := range mask.SpelledBy(v, user, mask.ValueOptions{Extended: true}) {
-		if want := s.Form == "base64" || s.Form == "basic auth"; s.Folds != want {
+		if want := s.Form == "base64" || s.Form == "base64 of user:value"; s.Folds != want {
 			t.Errorf("%s %q: folds %t", s.Form, s.Text, s.Folds)
 		}
 	}
