@@ -90,7 +90,7 @@ func parseTree(t *testing.T, files tree) *model {
 	m := &model{fset: token.NewFileSet(), texts: files}
 	byFolder := map[string]*pkg{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if path.Ext(name) != ".go" || notBuilt(name) {
+		if path.Ext(name) != ".go" || notBuilt(name) || ofOtherModule(files, name) {
 			continue
 		}
 		parsed, err := parser.ParseFile(m.fset, name, files[name], parser.ParseComments|parser.SkipObjectResolution)
@@ -118,6 +118,17 @@ func notBuilt(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
 		return part == "testdata" || part == "vendor" || strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_")
 	})
+}
+
+// ofOtherModule reports whether the file belongs to a module below this one, of which nothing is built into warder. It is
+// text all the same: no secret may be in it.
+func ofOtherModule(files tree, name string) bool {
+	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+		if _, found := files[folder+"/go.mod"]; found {
+			return true
+		}
+	}
+	return false
 }
 
 // name is the package's name in the package table: its folder without the
@@ -240,5 +251,18 @@ func TestModelReadsBuildTags(t *testing.T) {
 		if !slices.Contains(tags, want) {
 			t.Errorf("tags %v lack %s", tags, want)
 		}
+	}
+}
+
+func TestModelLeavesOtherModulesOut(t *testing.T) {
+	m := parseTree(t, tree{
+		"go.mod": "module a\n", "a/a.go": "package a\n", "a/b/go.mod": "module b\n", "a/b/b.go": "package b\n", "a/b/c/c.go": "package c\n", "a/bc/d.go": "package d\n",
+	})
+	var found []string
+	for _, f := range m.all() {
+		found = append(found, f.path)
+	}
+	if want := []string{"a/a.go", "a/bc/d.go"}; !slices.Equal(found, want) || len(m.texts) != 6 {
+		t.Errorf("packages have %q, want %q; %d texts", found, want, len(m.texts))
 	}
 }

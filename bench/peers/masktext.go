@@ -1,0 +1,1 @@
+../masktext.go
