@@ -54,7 +54,7 @@ func inputs(size, weak int) []input {
 func main() {
 	size := flag.Int("mib", 64, "size of a text")
 	rounds := flag.Int("rounds", 3, "rounds whose medians are shown")
-	limit := flag.Duration("limit", 150*time.Millisecond, "when to stop a masker in one round")
+	limit := flag.Duration("limit", 100*time.Millisecond, "when to stop a masker in one round")
 	flag.Parse()
 	if err := run(os.Stdout, *size<<20, *rounds, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -109,6 +109,7 @@ type runner struct {
 	name   string
 	w      io.WriteCloser // nil: it takes no part any more
 	speeds []float64
+	slow   bool
 }
 
 // start makes the writers of all peers that a column isn't too much for.
@@ -126,6 +127,9 @@ func start(all []peer, in input) ([]*runner, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
+			if _, err := io.WriteString(w, "\n"); err != nil { // some build what they search with when they need it
+				return nil, fmt.Errorf("%s: %w", p.name, err)
+			}
 			r.w = w
 		}
 		runners = append(runners, r)
@@ -133,8 +137,7 @@ func start(all []peer, in input) ([]*runner, error) {
 	return runners, nil
 }
 
-// measure is how fast each peer takes the text of a column. The first round warms up, except of who is so slow that it must
-// do.
+// measure is how fast each peer takes the text of a column. The first round warms up; who is slow in it has one more alone.
 func measure(all []peer, in input, rounds int, limit time.Duration) ([]string, error) {
 	runners, err := start(all, in)
 	if err != nil {
@@ -151,11 +154,12 @@ func measure(all []peer, in input, rounds int, limit time.Duration) ([]string, e
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.name, err)
 			}
-			slow := time.Since(begun) > 4*limit
-			if round > 0 || slow {
-				r.speeds = append(r.speeds, speed)
+			r.slow = r.slow || time.Since(begun) > 4*limit
+			if round == 0 {
+				continue
 			}
-			if slow || round == rounds {
+			r.speeds = append(r.speeds, speed)
+			if r.slow || round == rounds {
 				r.w.Close()
 				r.w = nil
 			}
