@@ -316,7 +316,7 @@ func FuzzSpellings(f *testing.F) {
 		o.User = newValue(t, string(user))
 		n := 0
 		err := mask.EachSpelling(v, o, func(b []byte) {
-			if n++; len(b) < mask.MinLength || n > 1 && bytes.Equal(b, v) {
+			if n++; len(b) < mask.MinLength {
 				t.Errorf("%q: %q is looked for", v, b)
 			}
 		})

@@ -2,14 +2,10 @@ package mask_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"warder/internal/mask"
 )
-
-// engineLags: the search finds neither what is folded nor what is interrupted yet.
-const engineLags = true
 
 // TestSelfTest hides all that it tries, and tries all forms in the same order each time.
 func TestSelfTest(t *testing.T) {
@@ -20,9 +16,8 @@ func TestSelfTest(t *testing.T) {
 	var forms []string
 	for _, f := range tried {
 		forms = append(forms, f.Form)
-		lags := strings.HasSuffix(f.Form, ", folded") || f.Form == "interrupted by colour"
-		if f.Hidden == (lags && engineLags) {
-			t.Errorf("%s: hidden %t", f.Form, f.Hidden)
+		if !f.Hidden {
+			t.Errorf("%s: shown", f.Form)
 		}
 	}
 	for _, want := range []string{
