@@ -7,20 +7,49 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"warder/internal/mask"
 )
 
-// fuzzedValues reads values parted by bars.
-func fuzzedValues(data []byte) []value {
-	var values []value
+// fuzzedNeedles reads patterns parted by bars; one that begins with a slash folds, and has no \r, \n or ESC.
+func fuzzedNeedles(data []byte) []needle {
+	var needles []needle
 	for i, b := range bytes.Split(data, []byte("|")) {
-		if len(b) >= mask.MinLength && len(values) < 50 {
-			values = append(values, value{fmt.Sprint(i), string(b)})
+		n := needle{value: value{fmt.Sprint(i), string(b)}}
+		if b, folds := strings.CutPrefix(n.bytes, "/"); folds && !strings.ContainsAny(b, "\r\n\x1b") {
+			n.bytes, n.folds = b, true
+		}
+		if len(n.bytes) >= mask.MinLength && len(needles) < 50 {
+			needles = append(needles, n)
 		}
 	}
-	return values
+	return needles
+}
+
+// fuzzedPieces cuts a text at the distances that are in cuts.
+func fuzzedPieces(text, cuts []byte) []string {
+	var pieces []string
+	rest := string(text)
+	for _, n := range cuts {
+		n := min(int(n), len(rest))
+		pieces = append(pieces, rest[:n])
+		rest = rest[n:]
+	}
+	return append(pieces, rest)
+}
+
+// equalHoweverCut compares both ways of searching with the reference.
+func equalHoweverCut(t *testing.T, needles []needle, text string, pieces []string) {
+	t.Helper()
+	want := hideAll(text, needles...)
+	set := setOf(t, needles...)
+	for name, prepare := range engines() {
+		for _, pieces := range [][]string{{text}, pieces} {
+			if got := through(t, set, prepare, pieces...); got != want {
+				t.Errorf("%s: patterns %s, writes %q:\n got %q\nwant %q", name, needles, pieces, got, want)
+			}
+		}
+	}
 }
 
 // FuzzSplits: whatever the values, the text and the places where it is cut, both ways of searching hide the union of all
@@ -28,99 +57,98 @@ func fuzzedValues(data []byte) []value {
 func FuzzSplits(f *testing.F) {
 	f.Add([]byte("abcd|abcdefgh"), []byte("xabcdefghabcd"), []byte{3, 200, 1})
 	f.Fuzz(func(t *testing.T, data, text, cuts []byte) {
-		values := fuzzedValues(data)
-		if len(values) == 0 || len(text) > 2000 {
+		needles := fuzzedNeedles(data)
+		if len(needles) == 0 || len(text) > 2000 {
 			return
 		}
-		var pieces []string
-		rest := string(text)
-		for _, n := range cuts {
-			n := min(int(n), len(rest))
-			pieces = append(pieces, rest[:n])
-			rest = rest[n:]
-		}
-		pieces = append(pieces, rest)
-		want := hideMarked(string(text), values)
-		set := exactly(t, values...)
-		for name, prepare := range engines() {
-			if got := through(t, set, prepare, pieces...); got != want {
-				t.Errorf("%s: values %q, writes %q:\n got %q\nwant %q", name, values, pieces, got, want)
-			}
-		}
+		equalHoweverCut(t, needles, string(text), fuzzedPieces(text, cuts))
 	})
 }
 
-// hideMarked is hide with the marks that contain no value.
-func hideMarked(text string, values []value) string {
-	marked := make([]value, len(values))
-	for i, v := range values {
-		for _, mark := range []string{"****(" + v.name + ")", "****", "***"} {
-			marked[i] = value{mark, v.bytes}
-			inside := false
-			for _, o := range values {
-				inside = inside || strings.Contains(mark, o.bytes)
-			}
-			if !inside {
-				break
-			}
-		}
-	}
-	m := model{plain: true}
-	for _, v := range marked {
-		m.add(v)
-	}
-	m.write([]byte(text))
-	m.close()
-	return m.out.String()
-}
-
-// FuzzSteps: writes, pauses and values that come later, in any order, against the model after each step.
+// FuzzSteps: writes, pauses and values that come later, in any order, against the reference after each step.
 func FuzzSteps(f *testing.F) {
 	f.Add([]byte("abcdefghijklmnopqrst|cdefgh"), []byte("+abcd~+efghij~klmnopqrst"))
 	f.Fuzz(func(t *testing.T, data, steps []byte) {
-		values := fuzzedValues(data)
-		if len(steps) > 500 || bytes.ContainsAny(data, "*()+~") {
-			return // marks and steps have characters of their own
+		needles := fuzzedNeedles(data)
+		if len(steps) > 500 {
+			return
 		}
-		for i := range values { // names of one capital letter, which are in no value: they are too short
-			values[i].name = string(rune('A' + i%26))
-		}
-		synctest.Test(t, func(t *testing.T) {
-			for name, prepare := range engines() {
-				var out screen
-				set := exactly(t)
-				w := mask.NewWriter(&out, set)
-				prepare(w)
-				m, waiting := model{}, values
-				for i, step := range bytes.SplitAfter(steps, nil) {
+		for name, prepare := range engines() {
+			synctest.Test(t, func(t *testing.T) {
+				p, waiting := newPlay(t, prepare), needles
+				for _, step := range bytes.SplitAfter(steps, nil) {
 					switch {
 					case step[0] == '+' && len(waiting) > 0:
-						fill(t, set, mask.ValueOptions{Exact: true}, waiting[0])
-						m.add(waiting[0])
+						p.add(waiting[0])
 						waiting = waiting[1:]
 					case step[0] == '~':
-						time.Sleep(2 * mask.IdleAfter)
-						synctest.Wait()
-						m.idle()
+						p.pause()
 					default:
-						if _, err := w.Write(step); err != nil {
-							t.Fatal(err)
-						}
-						m.write(step)
-					}
-					if got, want := out.String(), m.out.String(); got != want {
-						t.Fatalf("%s: values %q, steps %q:\n got %q\nwant %q", name, values, steps[:i+1], got, want)
+						p.write(string(step))
 					}
 				}
-				if err := w.Close(); err != nil {
-					t.Fatal(err)
+				if p.close(); p.wrong != "" {
+					t.Errorf("%s: patterns %s, steps %q: %s", name, needles, p.done, p.wrong)
 				}
-				if m.close(); out.String() != m.out.String() {
-					t.Fatalf("%s: values %q, steps %q, closed:\n got %q\nwant %q", name, values, steps, out.String(), m.out.String())
-				}
-			}
-		})
+			})
+		}
 	})
+}
+
+// FuzzAnsi: sequences of any kind between the characters of values. In gaps, a byte is the number of a character, and
+// what follows up to the next 0xff goes behind it.
+func FuzzAnsi(f *testing.F) {
+	f.Add([]byte("abcdefgh|/cdefabcd"), []byte("xxabcdefghyy"), []byte("\x03\x1b[1m\xff\x05\x1b]0;a\x07\xff\x06\n\x1b[K"), []byte{4, 4})
+	f.Fuzz(func(t *testing.T, data, text, gaps, cuts []byte) {
+		needles := fuzzedNeedles(data)
+		if len(needles) == 0 || len(text)+len(gaps) > 2000 {
+			return
+		}
+		behind := map[int]string{}
+		for gap := range bytes.SplitSeq(gaps, []byte{0xff}) {
+			if len(gap) > 1 {
+				behind[int(gap[0])] += string(gap[1:])
+			}
+		}
+		var b strings.Builder
+		for i := range text {
+			b.WriteByte(text[i])
+			b.WriteString(behind[i])
+		}
+		equalHoweverCut(t, needles, b.String(), fuzzedPieces([]byte(b.String()), cuts))
+	})
+}
+
+// FuzzFolded: a pattern that folds is hidden at whatever width the text is folded, with whatever breaks, and what is
+// left is the text around it.
+func FuzzFolded(f *testing.F) {
+	f.Add([]byte("QUJDREVGR0hJSktMTU5PUA"), []byte("before "), []byte(" behind"), []byte{1, 0, 20, 1, 76, 2}, []byte{5, 1})
+	f.Fuzz(func(t *testing.T, pattern, before, behind, folds, cuts []byte) {
+		if len(pattern) < mask.MinLength || len(pattern) > 500 || len(before)+len(behind) > 500 || bytes.ContainsAny(pattern, "\r\n\x1b") {
+			return
+		}
+		n := needle{value: value{"F", string(pattern)}, folds: true}
+		folded := fold(string(pattern), folds)
+		if got := through(t, setOf(t, n), func(io.WriteCloser) {}, fuzzedPieces([]byte(folded), cuts)...); got != hideAll(string(pattern), n) {
+			t.Errorf("%q came out as %q", folded, got)
+		}
+		text := string(before) + folded + string(behind)
+		equalHoweverCut(t, []needle{n}, text, fuzzedPieces([]byte(text), cuts))
+	})
+}
+
+// fold puts breaks into text: folds has pairs of a distance and a kind of break.
+func fold(text string, folds []byte) string {
+	var b strings.Builder
+	for i := 0; i+1 < len(folds) && int(folds[i]) < len(text); i += 2 {
+		n := max(1, int(folds[i]))
+		if n >= len(text) {
+			break
+		}
+		b.WriteString(text[:n] + []string{"\n", "\r\n", "\r\r\n"}[folds[i+1]%3])
+		text = text[n:]
+	}
+	return b.String() + text
 }
 
 // FuzzForms: every spelling of a value is hidden where it is printed, however long it is.

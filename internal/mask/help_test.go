@@ -46,6 +46,24 @@ func fill(t testing.TB, s *mask.Set, o mask.ValueOptions, values ...value) *mask
 	return s
 }
 
+// setOf makes a set of the patterns of a reference.
+func setOf(t testing.TB, needles ...needle) *mask.Set {
+	t.Helper()
+	set := mask.NewSet(mask.Options{})
+	t.Cleanup(set.Destroy)
+	for _, n := range needles {
+		addTo(t, set, n)
+	}
+	return set
+}
+
+func addTo(t testing.TB, set *mask.Set, n needle) {
+	t.Helper()
+	if err := mask.AddPattern(set, n.name, []byte(n.bytes), n.folds); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // screen is a buffer that may be read while a timer may write.
 type screen struct {
 	mu  sync.Mutex
@@ -119,43 +137,6 @@ func seeded(t testing.TB) *mathrand.Rand {
 	return mathrand.New(mathrand.NewPCG(seed, 0))
 }
 
-// scene is a random set of values and a text that has much of them in it.
-type scene struct {
-	values []value
-	text   string
-}
 
-func newScene(r *mathrand.Rand) scene {
-	alphabet := "ab\ncdefghij"[:2+r.IntN(9)]
-	some := func(n int) string {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = alphabet[r.IntN(len(alphabet))]
-		}
-		return string(b)
-	}
-	var s scene
-	longest := []int{6, 12, 20, 40}[r.IntN(4)]
-	for i := range 1 + r.IntN(8) {
-		b := some(mask.MinLength + r.IntN(longest))
-		if i > 0 && r.IntN(2) == 0 { // a beginning, or more of one before
-			before := s.values[r.IntN(i)].bytes
-			b = before[:mask.MinLength+r.IntN(len(before)-mask.MinLength+1)] + some(r.IntN(5))
-		}
-		s.values = append(s.values, value{fmt.Sprintf("%d", i), b})
-	}
-	for range r.IntN(30) {
-		v := s.values[r.IntN(len(s.values))].bytes
-		switch r.IntN(4) {
-		case 0:
-			s.text += v
-		case 1:
-			s.text += v[:r.IntN(len(v))]
-		case 2:
-			s.text += v[r.IntN(len(v)):]
-		default:
-			s.text += some(r.IntN(6))
-		}
-	}
-	return s
-}
+// differ is a line for each of two results.
+func differ(got, want string) string { return fmt.Sprintf("\n got %q\nwant %q", got, want) }
