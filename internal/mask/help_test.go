@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"warder/internal/mask"
 	"warder/internal/secret"
@@ -114,6 +116,30 @@ func through(t testing.TB, set *mask.Set, prepare func(io.WriteCloser), pieces .
 	return out.String()
 }
 
+// atOnce runs f, in which no time passes however long it takes: nothing is let go early.
+func atOnce(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+// everyCut writes a text whole, byte by byte, and in two at every place, searched in both ways.
+func everyCut(t *testing.T, name string, set *mask.Set, text, want string) {
+	t.Helper()
+	for engine, prepare := range engines() {
+		check := func(pieces ...string) {
+			t.Helper()
+			if got := through(t, set, prepare, pieces...); got != want {
+				t.Errorf("%s, %s: writes %q:\n got %q\nwant %q", name, engine, pieces, got, want)
+			}
+		}
+		check(text)
+		check(strings.Split(text, "")...)
+		for i := range len(text) {
+			check(text[:i], text[i:])
+		}
+	}
+}
+
 // cut cuts text at random places.
 func cut(r *mathrand.Rand, text string) []string {
 	var pieces []string
@@ -136,7 +162,6 @@ func seeded(t testing.TB) *mathrand.Rand {
 	})
 	return mathrand.New(mathrand.NewPCG(seed, 0))
 }
-
 
 // differ is a line for each of two results.
 func differ(got, want string) string { return fmt.Sprintf("\n got %q\nwant %q", got, want) }

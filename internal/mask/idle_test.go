@@ -3,8 +3,10 @@ package mask_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -44,7 +46,7 @@ func TestEarlyRelease(t *testing.T) {
 					if _, err := io.WriteString(w, p); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(mask.IdleAfter)
+					time.Sleep(mask.IdleAfter * 3 / 2)
 					synctest.Wait()
 					if out.String() != c.want[i] {
 						t.Errorf("%s, %s: after %q: %q, want %q", c.name, name, c.writes[:i+1], out.String(), c.want[i])
@@ -58,6 +60,111 @@ func TestEarlyRelease(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestEarlyRelease_views: breaks and sequences count for nothing, and go out before what must stay. Colour that is out
+// doesn't come again.
+func TestEarlyRelease_views(t *testing.T) {
+	const long, short = "abcdefghijklmnopqrstuvwxyz0123456789", "mnopqrstuvwxyz0"
+	for _, c := range []struct {
+		name    string
+		needles []needle
+		writes  []string // with a pause behind each
+		want    []string // what is out after that pause
+	}{
+		{"folded", like("/" + long), []string{"a\nb\r\n", "cdefgh", long[8:]}, []string{"a\nb\r\n", "a\nb\r\ncd", "a\nb\r\ncd****(A)"}},
+		{"a break before what stays", like("/" + long), []string{"abcd\nef", long[6:]}, []string{"abcd\n", "abcd\n****(A)"}},
+		{"half a break", like("/" + long), []string{"abcd\r", "\nefgh", long[8:]}, []string{"abcd\r", "abcd\r\n", "abcd\r\n****(A)"}},
+		{"half a break that goes on otherwise", like("/" + long), []string{"abcd\r", "efgh"}, []string{"abcd\r", "abcd\refgh"}},
+		{"half a break behind what stays", like("/" + long), []string{"abcde\r", "\nfgh", long[8:]}, []string{"abcd", "abcd", "abcd****(A)"}},
+		{"colour before what stays", like(long), []string{"ab\x1b[1mcd\x1b[2mef\x1b[3m", long[6:]}, []string{"ab\x1b[1mcd\x1b[2m", "ab\x1b[1mcd\x1b[2m****(A)\x1b[3m"}},
+		{"half a sequence", like(long), []string{"abcd\x1b[", "1mefgh", long[8:]}, []string{"abcd\x1b[", "abcd\x1b[1m", "abcd\x1b[1m****(A)"}},
+		{"half a sequence behind what stays", like(long), []string{"abcde\x1b[", "1mfgh", long[8:]}, []string{"abcd", "abcd", "abcd****(A)\x1b[1m"}},
+		{"it was none", like(long), []string{"abcde\x1b[1mf", "!"}, []string{"abcd", "abcde\x1b[1mf!"}},
+		{"none of 15", like("/" + short), []string{"m\nn\x1b[1m", "\n"}, []string{"", "m\nn\x1b[1m\n"}},
+		{"up to where a short one begins", like(long, "/"+short), []string{"a\x1b[1mb", "\n", "\x1b[2mm\n"}, []string{"a\x1b[1mb", "a\x1b[1mb\n", "a\x1b[1mb\n\x1b[2m"}},
+		{"an eighth", like("/" + short + "1"), []string{"m\nn\no\np"}, []string{"m\nn\n"}},
+		{"one view lets out less", like("ab\x1b[1mcdefghijklmnop", long), []string{"ab\x1b[1mcd"}, []string{"ab"}},
+		{"a longer one begins with a hidden one", like(long[:20], long), []string{"abcdef\x1b[1m" + long[6:20], "."}, []string{"****(A)", "****(A)\x1b[1m."}},
+	} {
+		for name, prepare := range engines() {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPlay(t, prepare)
+				for _, n := range c.needles {
+					p.add(n)
+				}
+				for i, text := range c.writes {
+					p.write(text)
+					p.pause()
+					if said := p.says.out.String(); said != c.want[i] {
+						t.Errorf("%s: after %q: the reference: %q, want %q", c.name, c.writes[:i+1], said, c.want[i])
+					}
+				}
+				if p.close(); p.wrong != "" {
+					t.Errorf("%s, %s: %q: %s", c.name, name, p.done, p.wrong)
+				}
+			})
+		}
+	}
+}
+
+// TestEarlyRelease_ofForms: what counts is the value too, where a spelling of it is longer.
+func TestEarlyRelease_ofForms(t *testing.T) {
+	for _, c := range []struct{ value, want string }{
+		{"xyzwvutsrqponml", ""}, // 15 bytes, 30 digits
+		{"xyzwvutsrqponmlk", "7879"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out screen
+			w := mask.NewWriter(&out, withForms(t, value{"V", c.value}))
+			spelt := fmt.Sprintf("%x", c.value)
+			for _, p := range []string{spelt[:20], spelt[20:]} {
+				if _, err := io.WriteString(w, p); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(mask.IdleAfter * 3 / 2)
+				synctest.Wait()
+				if p == spelt[:20] && out.String() != c.want {
+					t.Errorf("%d bytes: %q is out, want %q", len(c.value), out.String(), c.want)
+				}
+			}
+			if err := w.Close(); err != nil || out.String() != c.want+"****(V)" {
+				t.Errorf("%d bytes: %q came out, %v", len(c.value), out.String(), err)
+			}
+		})
+	}
+}
+
+// TestEarlyRelease_statedMost: however a value is cut and interrupted, and whatever pauses there are, no more of its
+// beginning is out than is stated.
+func TestEarlyRelease_statedMost(t *testing.T) {
+	r := seeded(t)
+	for range 300 {
+		n := needle{value: value{"V", token(mask.MinLength + r.IntN(60))}, folds: r.IntN(2) == 0}
+		text := scenes{Rand: r, folds: n.folds, marks: true}.interrupt(n.bytes)
+		if hideAll("<"+text+">", n) == "<"+text+">" {
+			continue // interrupted by more than may be
+		}
+		synctest.Test(t, func(t *testing.T) {
+			var out screen
+			w := mask.NewWriter(&out, setOf(t, n))
+			for _, p := range cut(r, "<"+text+">") {
+				if _, err := io.WriteString(w, p); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(mask.IdleAfter * 3 / 2)
+				synctest.Wait()
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			before, _, hidden := strings.Cut(out.String(), "****(V)")
+			shown := strings.NewReplacer("\r", "", "\n", "", "<", "").Replace(strip(before))
+			if !hidden || len(shown) > n.early() {
+				t.Errorf("%s as %q: %q came out, which shows %q", n, text, out.String(), shown)
+			}
+		})
 	}
 }
 

@@ -24,16 +24,9 @@ func TestC12_EqualOutputHoweverCut(t *testing.T) {
 	}
 	for range rounds {
 		s := newScene(r)
-		want := hideAll(s.text, s.needles...)
-		set := setOf(t, s.needles...)
-		for name, prepare := range engines() {
-			for _, pieces := range [][]string{{s.text}, strings.Split(s.text, ""), cut(r, s.text), cut(r, s.text)} {
-				if got := through(t, set, prepare, pieces...); got != want {
-					t.Fatalf("%s: patterns %s, writes %q:\n got %q\nwant %q", name, s.needles, pieces, got, want)
-				}
-			}
+		if equalHoweverCut(t, s.needles, s.text, strings.Split(s.text, ""), cut(r, s.text), cut(r, s.text)); t.Failed() {
+			return
 		}
-		set.Destroy()
 	}
 }
 
@@ -42,7 +35,7 @@ func TestC12_LargeWrites(t *testing.T) {
 	r := seeded(t)
 	for range 3 {
 		s := newScene(r)
-		many := scenes{Rand: r, alphabet: "ab1m\n", }
+		many := scenes{Rand: r, alphabet: "ab1m\n"}
 		var long strings.Builder
 		for long.Len() < 200<<10 {
 			long.WriteString(many.piece(s.needles))
@@ -52,15 +45,17 @@ func TestC12_LargeWrites(t *testing.T) {
 		}
 		text := long.String()
 		want := hideAll(text, s.needles...)
-		set := setOf(t, s.needles...)
-		for name, prepare := range engines() {
-			for _, size := range []int{len(text), 64 << 10, 32 << 10, 1000, 1} {
-				if got := through(t, set, prepare, chunks(text, size)...); got != want {
-					at := firstDifference(got, want)
-					t.Fatalf("%s: patterns %s, writes of %d: %q\nwant %q", name, s.needles, size, excerpt(got, at), excerpt(want, at))
+		atOnce(t, func(t *testing.T) {
+			set := setOf(t, s.needles...)
+			for name, prepare := range engines() {
+				for _, size := range []int{len(text), 64 << 10, 32 << 10, 1000, 1} {
+					if got := through(t, set, prepare, chunks(text, size)...); got != want {
+						at := firstDifference(got, want)
+						t.Fatalf("%s: patterns %s, writes of %d: %q\nwant %q", name, s.needles, size, excerpt(got, at), excerpt(want, at))
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

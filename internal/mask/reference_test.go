@@ -300,6 +300,19 @@ func (r *reference) mark(n int) string {
 	return "***" // shorter than any value
 }
 
+// strip is a text without its sequences.
+func strip(text string) string {
+	r := reference{stream: []byte(text)}
+	r.parse()
+	var b strings.Builder
+	for i := range text {
+		if !r.skipped[i] {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
 // hideAll is what must come out of text, however it is cut.
 func hideAll(text string, needles ...needle) string {
 	r := newReference(needles...)

@@ -38,20 +38,7 @@ func TestS2_25_SplitAnywhere(t *testing.T) {
 		{"byte 255", []value{v("A", "\xff\xff\xff\xff")}, "\xff\xff\xff\xfe\xff\xff\xff\xff", "\xff\xff\xff\xfe****(A)"},
 		{"four bytes", []value{v("A", "1234")}, "01234 123 4", "0****(A) 123 4"},
 	} {
-		set := exactly(t, c.values...)
-		for name, prepare := range engines() {
-			check := func(pieces ...string) {
-				t.Helper()
-				if got := through(t, set, prepare, pieces...); got != c.want {
-					t.Errorf("%s, %s: writes %q:\n got %q\nwant %q", c.name, name, pieces, got, c.want)
-				}
-			}
-			check(c.text)
-			check(strings.Split(c.text, "")...)
-			for i := range len(c.text) {
-				check(c.text[:i], c.text[i:])
-			}
-		}
+		atOnce(t, func(t *testing.T) { everyCut(t, c.name, exactly(t, c.values...), c.text, c.want) })
 	}
 }
 

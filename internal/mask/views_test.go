@@ -1,7 +1,6 @@
 package mask_test
 
 import (
-	"bytes"
 	"io"
 	"strings"
 	"testing"
@@ -33,20 +32,7 @@ func checkRows(t *testing.T, rows []viewRow) {
 		if got := hideAll(c.text, c.needles...); got != c.want {
 			t.Errorf("%s: the reference:\n got %q\nwant %q", c.name, got, c.want)
 		}
-		set := setOf(t, c.needles...)
-		for name, prepare := range engines() {
-			check := func(pieces ...string) {
-				t.Helper()
-				if got := through(t, set, prepare, pieces...); got != c.want {
-					t.Errorf("%s, %s: writes %q:\n got %q\nwant %q", c.name, name, pieces, got, c.want)
-				}
-			}
-			check(c.text)
-			check(strings.Split(c.text, "")...)
-			for i := range len(c.text) {
-				check(c.text[:i], c.text[i:])
-			}
-		}
+		atOnce(t, func(t *testing.T) { everyCut(t, c.name, setOf(t, c.needles...), c.text, c.want) })
 	}
 }
 
@@ -86,7 +72,7 @@ func TestAnsi(t *testing.T) {
 	g := func(n int) string { return "\x1b[" + strings.Repeat("0", n-3) + "m" }
 	k := func(n int) string { return "\x1b[" + strings.Repeat("0", n-3) + "K" }
 	checkRows(t, []viewRow{
-		{"grep --color", like(v), "a \x1b[01;31m\x1b[Khunter2\x1b[m\x1b[Khunter3 b", "a \x1b[01;31m\x1b[K****(A)\x1b[m b"},
+		{"as grep shows it", like(v), "a \x1b[01;31m\x1b[Khunter2\x1b[m\x1b[Khunter3 b", "a \x1b[01;31m\x1b[K****(A)\x1b[m b"},
 		{"colour before and behind", like(v), "\x1b[1m" + v + "\x1b[0m", "\x1b[1m****(A)\x1b[0m"},
 		{"colours in order", like(v), "h\x1b[1mu\x1b[32mn\x1b[Kter2hunter3\x1b[0m", "****(A)\x1b[1m\x1b[32m\x1b[0m"},
 		{"cursor", like(v), "hunter2\x1b[3;1H\x1b[?25l\x1b[2Khunter3", "****(A)"},
@@ -207,24 +193,25 @@ func TestU_21_Held(t *testing.T) {
 		if r.held() != c.held {
 			t.Errorf("%q: the reference holds %d bytes, want %d", c.text, r.held(), c.held)
 		}
-		set := setOf(t, like(f, v)...)
-		for name, prepare := range engines() {
-			for _, pieces := range [][]string{{c.text}, strings.Split(c.text, "")} {
-				var out bytes.Buffer
-				w := mask.NewWriter(&out, set)
-				prepare(w)
-				for _, p := range pieces {
-					if _, err := io.WriteString(w, p); err != nil {
+		atOnce(t, func(t *testing.T) {
+			set := setOf(t, like(f, v)...)
+			for name, prepare := range engines() {
+				for _, pieces := range [][]string{{c.text}, strings.Split(c.text, "")} {
+					w := mask.NewWriter(io.Discard, set)
+					prepare(w)
+					for _, p := range pieces {
+						if _, err := io.WriteString(w, p); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if got := mask.Held(w); got != c.held {
+						t.Errorf("%s: %d writes of %q: %d bytes held, want %d", name, len(pieces), c.text, got, c.held)
+					}
+					if err := w.Close(); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if got := mask.Held(w); got != c.held {
-					t.Errorf("%s: %d writes of %q: %d bytes held, want %d", name, len(pieces), c.text, got, c.held)
-				}
-				if err := w.Close(); err != nil {
-					t.Fatal(err)
-				}
 			}
-		}
+		})
 	}
 }
