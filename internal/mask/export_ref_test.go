@@ -12,3 +12,6 @@ func AddPattern(s *Set, name string, b []byte, folds bool) error {
 	_ = folds // no patterns fold yet
 	return s.Add(name, v, ValueOptions{Exact: true})
 }
+
+// Folds reports whether spellings of a form are looked for folded over lines too.
+func Folds(form string) bool { return form == "base64" || form == "basic auth" }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -174,26 +175,57 @@ func fold(text string, folds []byte) string {
 	return b.String() + text
 }
 
-// FuzzForms: every spelling of a value is hidden where it is printed, however long it is.
+// FuzzForms: every spelling of a value is hidden where it is printed, however long it is, in lines and in colour too, and
+// whatever stands beside it passes.
 func FuzzForms(f *testing.F) {
-	f.Add([]byte("a\nline of twelve\r\nanother line\\nof some length\n"))
-	f.Fuzz(func(t *testing.T, v []byte) {
-		if len(v) < mask.MinLength || len(v) > 5000 {
+	f.Add([]byte("a\nline of twelve\r\nanother line\\nof some length\n"), []byte("<"), []byte(">"), []byte{20, 1}, []byte{3})
+	f.Fuzz(func(t *testing.T, v, before, behind, folds, cuts []byte) {
+		if len(v) < mask.MinLength || len(v) > 5000 || len(before)+len(behind) > 200 {
 			return
 		}
 		set := withForms(t, value{"", string(v)})
-		spellings := []string{string(v)}
-		for _, s := range mask.Spelling(v) {
-			spellings = append(spellings, s...)
-		}
-		for _, s := range spellings {
-			if len(s) < mask.MinLength {
-				continue
+		needles := spelt(string(v))
+		atOnce(t, func(t *testing.T) {
+			for _, n := range needles {
+				if got := through(t, set, func(io.WriteCloser) {}, n.bytes); strings.Trim(got, "*") != "" {
+					t.Errorf("%q: %q came out as %q", v, n.bytes, got)
+				}
+				if len(v) <= 100 {
+					beside(t, set, needles, n, string(before), string(behind), folds, cuts)
+				}
 			}
-			got := through(t, set, func(io.WriteCloser) {}, s)
-			if len(got) > 0 && strings.Trim(got, "*") != "" {
-				t.Errorf("%q: %q came out as %q", v, s, got)
-			}
-		}
+		})
 	})
+}
+
+// spelt is a value and all its spellings.
+func spelt(v string) []needle {
+	needles := []needle{{value: value{"", v}}}
+	for form, spellings := range mask.Spelling([]byte(v)) {
+		for _, s := range spellings {
+			n := needle{value: value{"", s}, folds: mask.Folds(form) && !strings.ContainsAny(s, "\r\n\x1b"), whole: len(v)}
+			if len(s) >= mask.MinLength && !slices.Contains(needles, n) {
+				needles = append(needles, n)
+			}
+		}
+	}
+	return needles
+}
+
+// beside compares what comes out of a spelling with something before and behind it with the reference: as it is, in
+// colour, and in lines.
+func beside(t *testing.T, set *mask.Set, needles []needle, n needle, before, behind string, folds, cuts []byte) {
+	t.Helper()
+	half := len(n.bytes) / 2
+	texts := []string{n.bytes, n.bytes[:half] + "\x1b[1m" + n.bytes[half:]}
+	if n.folds {
+		texts = append(texts, fold(n.bytes, folds))
+	}
+	for _, text := range texts {
+		text = before + text + behind
+		want := hideAll(text, needles...)
+		if got := through(t, set, func(io.WriteCloser) {}, fuzzedPieces([]byte(text), cuts)...); got != want {
+			t.Fatalf("value %q, text %q:\n got %q\nwant %q", needles[0].bytes, text, got, want)
+		}
+	}
 }
