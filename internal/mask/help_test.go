@@ -94,6 +94,12 @@ func token(n int) string {
 	return string(b)
 }
 
+// alone is a token whose first character stands nowhere else in it: its end begins it nowhere.
+func alone(n int) string {
+	t := token(n)
+	return "0" + strings.ReplaceAll(t[1:], "0", "1")
+}
+
 // engines are the two ways to search.
 func engines() map[string]func(io.WriteCloser) {
 	return map[string]func(io.WriteCloser){"scan": func(io.WriteCloser) {}, "automaton": mask.Slow}

@@ -82,7 +82,7 @@ func TestEarlyRelease_views(t *testing.T) {
 		{"half a sequence", like(long), []string{"abcd\x1b[", "1mefgh", long[8:]}, []string{"abcd\x1b[", "abcd\x1b[1m", "abcd\x1b[1m****(A)"}},
 		{"half a sequence behind what stays", like(long), []string{"abcde\x1b[", "1mfgh", long[8:]}, []string{"abcd", "abcd", "abcd****(A)\x1b[1m"}},
 		{"it was none", like(long), []string{"abcde\x1b[1mf", "!"}, []string{"abcd", "abcde\x1b[1mf!"}},
-		{"none of 15", like("/" + short), []string{"m\nn\x1b[1m", "\n"}, []string{"", "m\nn\x1b[1m\n"}},
+		{"none of 15", like("/" + short), []string{"m\nn\x1b[1m", "\n", "\n"}, []string{"", "", "m\nn\x1b[1m\n\n"}},
 		{"up to where a short one begins", like(long, "/"+short), []string{"a\x1b[1mb", "\n", "\x1b[2mm\n"}, []string{"a\x1b[1mb", "a\x1b[1mb\n", "a\x1b[1mb\n\x1b[2m"}},
 		{"an eighth", like("/" + short + "1"), []string{"m\nn\no\np"}, []string{"m\nn\n"}},
 		{"one view lets out less", like("ab\x1b[1mcdefghijklmnop", long), []string{"ab\x1b[1mcd"}, []string{"ab"}},

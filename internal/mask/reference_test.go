@@ -15,7 +15,7 @@ import (
 // place after each step, and has positions in the stream where the writer has some in its buffer. Its rules:
 //
 //   - Raw view: an occurrence is the pattern, byte by byte. One that folds may have one break (\n, \r\n, \r\r\n) between any
-//     two of its characters. Patterns that fold have no \r, \n or ESC of their own.
+//     two of its characters. Patterns that fold have characters of base64 only, ten or more: [mayFold].
 //   - Stripped view: the same, in what is left of the stream without its escape sequences. It covers what stands between
 //     its first and its last character. The sequences between two characters that follow each other, before, in and behind
 //     a break, have at most maxGap bytes together; those of a break don't count.
@@ -48,9 +48,12 @@ type needle struct {
 	whole int // length of the value that it spells; 0: it is the value
 }
 
+// length is that of the value.
+func (n needle) length() int { return cmp.Or(n.whole, len(n.bytes)) }
+
 // early is how many characters may go out before the rest is known.
 func (n needle) early() int {
-	if len(n.bytes) < 16 || n.whole > 0 && n.whole < 16 {
+	if len(n.bytes) < 16 || n.length() < 16 {
 		return 0
 	}
 	return min(4, len(n.bytes)/8)
@@ -90,9 +93,25 @@ type reference struct {
 	out     bytes.Buffer
 }
 
-func newReference(needles ...needle) *reference { return &reference{needles: needles} }
+func newReference(needles ...needle) *reference {
+	r := &reference{}
+	for _, n := range needles {
+		r.add(n)
+	}
+	return r
+}
 
-func (r *reference) add(n needle) { r.needles = append(r.needles, n) }
+// add adds a pattern. One that is there already keeps its name, and from then on does what either does.
+func (r *reference) add(n needle) {
+	for i := range r.needles {
+		if o := &r.needles[i]; o.bytes == n.bytes {
+			o.folds = o.folds || n.folds
+			o.whole = min(o.length(), n.length())
+			return
+		}
+	}
+	r.needles = append(r.needles, n)
+}
 
 func (r *reference) write(p []byte) {
 	if len(p) == 0 {
@@ -333,6 +352,11 @@ func plainly(values ...value) []needle {
 		needles[i].value = v
 	}
 	return needles
+}
+
+// mayFold reports whether a pattern is one of which foldings can be looked for.
+func mayFold(b string) bool {
+	return len(b) >= 10 && strings.Trim(b, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") == ""
 }
 
 // least is how long a needle is at least.

@@ -109,7 +109,7 @@ func TestU_17_Traces(t *testing.T) {
 
 // TestU_21_NotHeldLonger: what is no beginning of a value comes at once, whatever is hidden beside it.
 func TestU_21_NotHeldLonger(t *testing.T) {
-	v := token(40)
+	v := alone(40)
 	var out bytes.Buffer
 	w := mask.NewWriter(&out, setOf(t, needle{value: value{"V", v}, folds: true}))
 	all := ""

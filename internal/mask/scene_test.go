@@ -36,7 +36,8 @@ func (r scenes) scene() scene {
 		}
 		n := needle{value: value{fmt.Sprint(i), b}, folds: r.folds && r.IntN(2) == 0}
 		if n.folds {
-			n.bytes = strings.NewReplacer("\r", "x", "\n", "y", "\x1b", "z").Replace(b)
+			n.bytes = strings.NewReplacer("\r", "x", "\n", "y", "\x1b", "z", "[", "a", "]", "b", ";", "0", "\x07", "1", "\\", "a", "(", "b").Replace(b)
+			n.folds = mayFold(n.bytes)
 		}
 		s.needles = append(s.needles, n)
 	}
