@@ -17,15 +17,13 @@ import (
 //   - Raw view: an occurrence is the pattern, byte by byte. One that folds may have one break (\n, \r\n, \r\r\n) between any
 //     two of its characters. Patterns that fold have characters of base64 only, ten or more: [mayFold].
 //   - Stripped view: the same, in what is left of the stream without its escape sequences. It covers what stands between
-//     its first and its last character. The sequences between two characters that follow each other, before, in and behind
-//     a break, have at most maxGap bytes together; those of a break don't count.
+//     its first and its last character. At most maxGap bytes of sequences stand together there, without a byte of a break
+//     between.
 //   - A sequence is what [sequence] matches at an ESC, complete or not: a byte that doesn't fit is text, or a new ESC.
-//   - Occurrences that overlap are hidden as one. The name is that of the earliest, of those of the longest pattern, of
+//   - Occurrences that overlap are hidden as one, with all that is in them. The name is that of the earliest, of those of the longest pattern, of
 //     those of the value that was added first. The mark is the best one that contains no pattern.
 //   - Undecided is the stream from the first place on where, in one of the views, all that follows is the beginning of an
 //     occurrence and not all of it. Nothing else is held. What began before, when a value is added, is not looked for.
-//   - An SGR sequence inside a union goes out behind the mark, once it is decided; not if one of its bytes is part of an
-//     occurrence in the raw view, which would show a value, and not if one is out already.
 //   - An early release follows a write that leaves something held which is not out, once. Of each occurrence that is
 //     begun, in either view, only so many characters go out as may; whatever stands before the first one that must stay
 //     goes out too. A mark whose union begins there goes out as well.
@@ -35,9 +33,6 @@ const maxGap = 256
 // sequence is the longest beginning of an escape sequence: CSI, OSC, nF, or two bytes. A string terminator, ESC \, is a
 // sequence of two bytes behind an OSC.
 var sequence = regexp.MustCompile(`^\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x00-\x1f]*\x07?|[ -/]+[0-~]?|[0-Z\\^-~])?`)
-
-// colour is a complete SGR sequence.
-var colour = regexp.MustCompile(`^\x1b\[[0-?]*[ -/]*m$`)
 
 type value struct{ name, bytes string }
 
@@ -70,21 +65,17 @@ func (n needle) String() string {
 type span struct{ start, end int }
 
 func (s span) overlaps(o span) bool { return s.start < o.end && o.start < s.end }
-func (s span) within(o span) bool   { return o.start <= s.start && s.end <= o.end }
 
-// occurrence is one of a pattern; needle is its number.
+// occurrence is one of a pattern; needle is its number. A union has that of the one whose name it bears.
 type occurrence struct {
 	span
 	needle int
-	raw    bool
 }
 
 type reference struct {
 	needles []needle
 	stream  []byte
 	skipped []bool // by place: it is part of a sequence
-	colours []span
-	bare    []bool // by place: it went out as it came
 	decided int    // what begins before is known
 	shown   int    // what lies before is out, or has a mark
 	due     bool   // an early release comes
@@ -151,18 +142,14 @@ func (r *reference) idle() {
 
 // parse tells sequences from text.
 func (r *reference) parse() {
-	r.skipped, r.colours = make([]bool, len(r.stream)), nil
+	r.skipped = make([]bool, len(r.stream))
 	for at := 0; at < len(r.stream); {
 		s := sequence.Find(r.stream[at:])
 		for i := range s {
 			r.skipped[at+i] = true
 		}
-		if colour.Match(s) {
-			r.colours = append(r.colours, span{at, at + len(s)})
-		}
 		at += max(1, len(s))
 	}
-	r.bare = append(r.bare, make([]bool, len(r.stream)-len(r.bare))...)
 }
 
 // look finds all occurrences that begin where nothing is decided, and the first place where one may still begin.
@@ -175,7 +162,7 @@ func (r *reference) look() {
 		if w.open {
 			open = min(open, first)
 		} else {
-			r.found = append(r.found, occurrence{span{first, w.places[len(w.places)-1] + 1}, n, !w.stripped})
+			r.found = append(r.found, occurrence{span{first, w.places[len(w.places)-1] + 1}, n})
 		}
 	})
 	r.decided = open
@@ -183,8 +170,8 @@ func (r *reference) look() {
 
 // walk is a way along a pattern: the places of the characters that are there. If it is open, the stream ends before all are.
 type walk struct {
-	places         []int
-	stripped, open bool
+	places []int
+	open   bool
 }
 
 // each hands out all ways in both views that begin where nothing is decided.
@@ -201,7 +188,7 @@ func (r *reference) each(f func(needle int, w walk)) {
 }
 
 func (r *reference) walk(n needle, at int, stripped bool) (walk, bool) {
-	w := walk{stripped: stripped}
+	var w walk
 	for i := range len(n.bytes) {
 		if i > 0 {
 			next, ok := r.over(at, n.folds, stripped)
@@ -225,43 +212,40 @@ func (r *reference) walk(n needle, at int, stripped bool) (walk, bool) {
 
 // over goes over what may stand between two characters of an occurrence.
 func (r *reference) over(at int, folds, stripped bool) (next int, ok bool) {
-	sequences, broken := 0, ""
+	together, broken := 0, ""
 	for ; at < len(r.stream); at++ {
 		c := string(r.stream[at : at+1])
 		switch {
 		case stripped && r.skipped[at]:
-			sequences++
+			if together++; together > maxGap {
+				return at, false
+			}
 		case folds && beginsBreak(broken+c):
-			broken += c
+			together, broken = 0, broken+c
 		default:
-			return at, sequences <= maxGap && (broken == "" || strings.HasSuffix(broken, "\n"))
+			return at, broken == "" || strings.HasSuffix(broken, "\n")
 		}
 	}
-	return at, sequences <= maxGap
+	return at, true
 }
 
 func beginsBreak(b string) bool {
 	return strings.HasPrefix("\n", b) || strings.HasPrefix("\r\n", b) || strings.HasPrefix("\r\r\n", b)
 }
 
-// union is what occurrences that overlap hide, with the number of the needle whose name it has.
-type union struct {
-	span
-	needle int
-}
-
-func (r *reference) unions() []union {
+// unions are what occurrences that overlap hide.
+func (r *reference) unions() []occurrence {
 	sorted := slices.Clone(r.found)
 	slices.SortStableFunc(sorted, func(a, b occurrence) int {
 		longer := cmp.Compare(len(r.needles[b.needle].bytes), len(r.needles[a.needle].bytes))
 		return cmp.Or(cmp.Compare(a.start, b.start), longer, cmp.Compare(a.needle, b.needle))
 	})
-	var unions []union
+	var unions []occurrence
 	for _, o := range sorted {
 		if last := len(unions) - 1; last >= 0 && o.start < unions[last].end {
 			unions[last].end = max(unions[last].end, o.end)
 		} else {
-			unions = append(unions, union{o.span, o.needle})
+			unions = append(unions, o)
 		}
 	}
 	return unions
@@ -277,33 +261,19 @@ func (r *reference) pass(to, through int) {
 		if u.end <= r.shown { // out, or hidden, or out before its value was added
 			continue
 		}
-		r.bareUpTo(at, u.start)
+		if at < u.start {
+			r.out.Write(r.stream[at:u.start])
+		}
 		if !slices.ContainsFunc(r.marked, u.overlaps) {
 			r.out.WriteString(r.mark(u.needle))
 			r.marked = append(r.marked, u.span)
 		}
-		for _, c := range r.colours {
-			if c.within(u.span) && c.end > r.shown && c.end <= to && !r.tells(c) {
-				r.out.Write(r.stream[c.start:c.end])
-			}
-		}
 		at = max(at, u.end)
 	}
-	r.bareUpTo(at, to)
-	r.shown = max(r.shown, to)
-}
-
-func (r *reference) bareUpTo(from, to int) {
-	for at := from; at < to; at++ {
-		r.out.WriteByte(r.stream[at])
-		r.bare[at] = true
+	if at < to {
+		r.out.Write(r.stream[at:to])
 	}
-}
-
-// tells reports whether a sequence shows some of a value, or is out in part.
-func (r *reference) tells(c span) bool {
-	return slices.ContainsFunc(r.found, func(o occurrence) bool { return o.raw && o.overlaps(c) }) ||
-		slices.Contains(r.bare[c.start:c.end], true)
+	r.shown = max(r.shown, to)
 }
 
 func (r *reference) mark(n int) string {

@@ -68,15 +68,15 @@ func TestU_24_Folded(t *testing.T) {
 	})
 }
 
-// TestAnsi: programs colour what they print, and terminals move their cursor in it.
+// TestAnsi: programs colour what they print, and terminals move their cursor in it. What stands within a value goes with it.
 func TestAnsi(t *testing.T) {
 	const v = "hunter2hunter3"
 	g := func(n int) string { return "\x1b[" + strings.Repeat("0", n-3) + "m" }
 	k := func(n int) string { return "\x1b[" + strings.Repeat("0", n-3) + "K" }
 	checkRows(t, []viewRow{
-		{"as grep shows it", like(v), "a \x1b[01;31m\x1b[Khunter2\x1b[m\x1b[Khunter3 b", "a \x1b[01;31m\x1b[K****(A)\x1b[m b"},
+		{"as grep shows it", like(v), "a \x1b[01;31m\x1b[Khunter2\x1b[m\x1b[Khunter3 b", "a \x1b[01;31m\x1b[K****(A) b"},
 		{"colour before and behind", like(v), "\x1b[1m" + v + "\x1b[0m", "\x1b[1m****(A)\x1b[0m"},
-		{"colours in order", like(v), "h\x1b[1mu\x1b[32mn\x1b[Kter2hunter3\x1b[0m", "****(A)\x1b[1m\x1b[32m\x1b[0m"},
+		{"colours", like(v), "h\x1b[1mu\x1b[32mn\x1b[Kter2hunter3\x1b[0m", "****(A)\x1b[0m"},
 		{"cursor", like(v), "hunter2\x1b[3;1H\x1b[?25l\x1b[2Khunter3", "****(A)"},
 		{"character set", like(v), "hunter2\x1b(B\x1b#8\x1b%Ghunter3", "****(A)"},
 		{"two bytes", like(v), "hunter2\x1b7\x1b=\x1bM\x1b\\hunter3", "****(A)"},
@@ -84,26 +84,26 @@ func TestAnsi(t *testing.T) {
 		{"link, by ST", like(v), "hunter2\x1b]8;;http://a/\x1b\\hunter3", "****(A)"},
 		{"title in other letters", like(v), "hunter2\x1b]0;\xc3\xa9\xff\x7f\x07hunter3", "****(A)"},
 		{"intermediate bytes", like(v), "hunter2\x1b[2 q\x1b[!phunter3", "****(A)"},
-		{"colour with a private byte", like(v), "hunter2\x1b[>4;1mhunter3", "****(A)\x1b[>4;1m"},
-		{"one between each two", like(v), strings.Join(strings.Split(v, ""), "\x1b[1m"), "****(A)" + strings.Repeat("\x1b[1m", 13)},
+		{"colour with a private byte", like(v), "hunter2\x1b[>4;1mhunter3", "****(A)"},
+		{"one between each two", like(v), strings.Join(strings.Split(v, ""), "\x1b[1m"), "****(A)"},
 		{"a value in a title", like(v), "\x1b]0;" + v + "\x07", "\x1b]0;****(A)\x07"},
 		{"half in a title", like(v), "hunter2\x1b]0;hunter3\x07", "hunter2\x1b]0;hunter3\x07"},
 		{"a string that is no sequence", like(v), "hunter2\x1bPxhunter3\x1b\\", "hunter2\x1bPxhunter3\x1b\\"},
 		{"a value with a sequence", like("hun\x1b[1mter2"), "hun\x1b[1mter2 hunter2", "****(A) hunter2"},
-		{"its sequence is no colour of the output", like("hun\x1b[1mter2", v), "hun\x1b[1mter2\x1b[2mhunter3", "****(B)\x1b[2m"},
+		{"a value with a sequence, and another", like("hun\x1b[1mter2", v), "hun\x1b[1mter2\x1b[2mhunter3", "****(B)"},
 		{"a value in a colour", like("12345678", v), "hunter2\x1b[12345678mhunter3", "****(B)"},
-		{"beside a colour that tells nothing", like("12345678", v), "hunter2\x1b[1m\x1b[12345678m\x1b[0mhunter3", "****(B)\x1b[1m\x1b[0m"},
+		{"beside another colour", like("12345678", v), "hunter2\x1b[1m\x1b[12345678m\x1b[0mhunter3", "****(B)"},
 		{"a value begins in a colour", like("8mhunt", v), "hunter2\x1b[38mhunter3", "****(B)"},
 		{"the end of a colour alone", like("1mhunter2"), "\x1b[1mhunter2", "\x1b[****(A)"},
-		{"two that touch", like(v), "hunter2\x1b[1mhunter3hunter2\x1b[2mhunter3", "****(A)\x1b[1m****(A)\x1b[2m"},
-		{"two that overlap", like("hunter22", "r22fish"), "hun\x1b[1mter22f\x1b[2mish\x1b[m", "****(A)\x1b[1m\x1b[2m\x1b[m"},
-		{"the most in a gap", like(v), "hunter2" + g(256) + "hunter3", "****(A)" + g(256)},
+		{"two that touch", like(v), "hunter2\x1b[1mhunter3hunter2\x1b[2mhunter3", "****(A)****(A)"},
+		{"two that overlap", like("hunter22", "r22fish"), "hun\x1b[1mter22f\x1b[2mish\x1b[m", "****(A)\x1b[m"},
+		{"the most in a gap", like(v), "hunter2" + g(256) + "hunter3", "****(A)"},
 		{"one more", like(v), "hunter2" + g(257) + "hunter3", "hunter2" + g(257) + "hunter3"},
 		{"one more, in two", like(v), "hunter2" + g(100) + k(157) + "hunter3", "hunter2" + g(100) + k(157) + "hunter3"},
 		{"the most in each of two gaps", like(v), "hun" + k(256) + "ter2" + k(256) + "hunter3", "****(A)"},
 		{"half at the end", like(v), "hunter2\x1b[1m\x1b[", "hunter2\x1b[1m\x1b["},
 		{"a line feed between", like(v), "hunter2\n\x1b[1mhunter3", "hunter2\n\x1b[1mhunter3"},
-		{"a value with a line feed", like("two\nlines"), "two\x1b[0m\n\x1b[1mlines", "****(A)\x1b[0m\x1b[1m"},
+		{"a value with a line feed", like("two\nlines"), "two\x1b[0m\n\x1b[1mlines", "****(A)"},
 	})
 }
 
@@ -111,11 +111,11 @@ func TestAnsi(t *testing.T) {
 func TestAnsi_brokenSequences(t *testing.T) {
 	checkRows(t, []viewRow{
 		{"ESC alone", like("ab\ncd"), "ab\x1b\ncd", "****(A)"},
-		{"ESC ESC", like("abcd"), "ab\x1b\x1b[1mcd", "****(A)\x1b[1m"},
+		{"ESC ESC", like("abcd"), "ab\x1b\x1b[1mcd", "****(A)"},
 		{"a byte over 0x7e", like("ab\xffcd"), "ab\x1b\xffcd ab\x1b[1\xffcd", "****(A) ****(A)"},
 		{"DEL", like("ab\x7fcd"), "ab\x1b\x7fcd ab\x1b[\x7fcd", "****(A) ****(A)"},
 		{"CSI with a line feed in it", like("ab\ncd"), "ab\x1b[1\ncd", "****(A)"},
-		{"CSI cut by another", like("abcd"), "ab\x1b[1\x1b[2mcd", "****(A)\x1b[2m"},
+		{"CSI cut by another", like("abcd"), "ab\x1b[1\x1b[2mcd", "****(A)"},
 		{"a number behind an intermediate byte", like("ab1cd"), "ab\x1b[ 1cd", "****(A)"},
 		{"nF with a line feed in it", like("ab\ncd"), "ab\x1b(\ncd", "****(A)"},
 		{"nF cut by another", like("abcd"), "ab\x1b( \x1b(Bcd", "****(A)"},
@@ -123,7 +123,7 @@ func TestAnsi_brokenSequences(t *testing.T) {
 		{"OSC with a NUL in it", like("ab\x00cd"), "ab\x1b]0;x\x00cd", "****(A)"},
 		{"OSC cut by another", like("abcd"), "ab\x1b]0;x\x1b]1;y\x07cd", "****(A)"},
 		{"OSC cut by ESC and a byte", like("abcd"), "ab\x1b]0;x\x1bMcd", "****(A)"},
-		{"BEL is text elsewhere", like("ab\x07cd"), "ab\x1b[1m\x07cd", "****(A)\x1b[1m"},
+		{"BEL is text elsewhere", like("ab\x07cd"), "ab\x1b[1m\x07cd", "****(A)"},
 		{"a sequence that began long before", like("abcd"), "\x1b]0;ab\x1b[1mcd", "\x1b]0;ab\x1b[1mcd"},
 	})
 }
@@ -133,13 +133,16 @@ func TestAnsi_folded(t *testing.T) {
 	const f = "/QUJDREVGR0hJSktM"
 	k := func(n int) string { return "\x1b[" + strings.Repeat("0", n-3) + "K" }
 	checkRows(t, []viewRow{
-		{"before a break", like(f), "QUJDREVG\x1b[m\nR0hJSktM", "****(A)\x1b[m"},
-		{"behind", like(f), "QUJDREVG\n\x1b[mR0hJSktM", "****(A)\x1b[m"},
-		{"inside", like(f), "QUJDREVG\r\x1b[m\nR0hJSktM", "****(A)\x1b[m"},
-		{"everywhere", like(f), "QUJDREVG\x1b[1m\r\x1b[2m\r\x1b[3m\n\x1b[4mR0h\x1b[5mJSktM", "****(A)\x1b[1m\x1b[2m\x1b[3m\x1b[4m\x1b[5m"},
+		{"before a break", like(f), "QUJDREVG\x1b[m\nR0hJSktM", "****(A)"},
+		{"behind", like(f), "QUJDREVG\n\x1b[mR0hJSktM", "****(A)"},
+		{"inside", like(f), "QUJDREVG\r\x1b[m\nR0hJSktM", "****(A)"},
+		{"everywhere", like(f), "QUJDREVG\x1b[1m\r\x1b[2m\r\x1b[3m\n\x1b[4mR0h\x1b[5mJSktM", "****(A)"},
 		{"two breaks", like(f), "QUJDREVG\n\x1b[1m\nR0hJSktM", "QUJDREVG\n\x1b[1m\nR0hJSktM"},
-		{"the most around a break", like(f), "QUJDREVG" + k(100) + "\r\n" + k(156) + "R0hJSktM", "****(A)"},
-		{"one more", like(f), "QUJDREVG" + k(100) + "\r\n" + k(157) + "R0hJSktM", "QUJDREVG" + k(100) + "\r\n" + k(157) + "R0hJSktM"},
+		{"the most on each side of a break", like(f), "QUJDREVG" + k(256) + "\r\n" + k(256) + "R0hJSktM", "****(A)"},
+		{"the most wherever they may stand", like(f), "QUJDREVG" + k(256) + "\r" + k(256) + "\r" + k(256) + "\n" + k(256) + "R0hJSktM", "****(A)"},
+		{"one more before it", like(f), "QUJDREVG" + k(257) + "\nR0hJSktM", "QUJDREVG" + k(257) + "\nR0hJSktM"},
+		{"one more behind it", like(f), "QUJDREVG\n" + k(257) + "R0hJSktM", "QUJDREVG\n" + k(257) + "R0hJSktM"},
+		{"one more inside", like(f), "QUJDREVG\r" + k(257) + "\nR0hJSktM", "QUJDREVG\r" + k(257) + "\nR0hJSktM"},
 	})
 }
 
