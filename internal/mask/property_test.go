@@ -18,9 +18,9 @@ import (
 // of all occurrences of both views, and nothing else.
 func TestC12_EqualOutputHoweverCut(t *testing.T) {
 	r := seeded(t)
-	rounds := 20_000
+	rounds := 4000
 	if testing.Short() {
-		rounds = 3000
+		rounds = 600
 	}
 	for range rounds {
 		s := newScene(r)
@@ -84,9 +84,9 @@ func excerpt(text string, at int) string {
 // nothing is held that it doesn't hold.
 func TestModel(t *testing.T) {
 	r := seeded(t)
-	rounds := 5000
+	rounds := 1000
 	if testing.Short() {
-		rounds = 1000
+		rounds = 200
 	}
 	for range rounds {
 		s := newScene(r)
@@ -193,7 +193,7 @@ func (p *play) steps(r *mathrand.Rand, s scene) {
 // Marks have characters here that are in no value and no text.
 func TestMarksStandAlone(t *testing.T) {
 	r := seeded(t)
-	for range 3000 {
+	for range 1000 {
 		s := newScene(r)
 		for i := range s.needles {
 			s.needles[i].name = string(rune('P' + i))

@@ -76,6 +76,7 @@ type reference struct {
 	needles []needle
 	stream  []byte
 	skipped []bool // by place: it is part of a sequence
+	parsed  int    // what lies before is known to be, or not
 	decided int    // what begins before is known
 	shown   int    // what lies before is out, or has a mark
 	due     bool   // an early release comes
@@ -140,15 +141,22 @@ func (r *reference) idle() {
 	r.pass(end, end+1)
 }
 
-// parse tells sequences from text.
+// parse tells sequences from text. A sequence at the end may go on: it is looked at again.
 func (r *reference) parse() {
-	r.skipped = make([]bool, len(r.stream))
-	for at := 0; at < len(r.stream); {
-		s := sequence.Find(r.stream[at:])
-		for i := range s {
-			r.skipped[at+i] = true
+	r.skipped = append(r.skipped, make([]bool, len(r.stream)-len(r.skipped))...)
+	for r.parsed < len(r.stream) {
+		var s []byte
+		if r.stream[r.parsed] == '\x1b' {
+			s = sequence.Find(r.stream[r.parsed:])
 		}
-		at += max(1, len(s))
+		for i := range s {
+			r.skipped[r.parsed+i] = true
+		}
+		end := r.parsed + max(1, len(s))
+		if len(s) > 0 && end == len(r.stream) {
+			return
+		}
+		r.parsed = end
 	}
 }
 

@@ -20,19 +20,20 @@ type scenes struct {
 }
 
 func newScene(r *mathrand.Rand) scene {
-	alphabets := []string{"ab\ncdefghij"[:2+r.IntN(9)], "ab", "abc\r\n", "a1;m[", "ab\x1b[m1;K", "a0m;\x1b[\r\n", "a\x1b]\x07\\(B["}
+	const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	alphabets := []string{base64, base64, base64 + "\r\n\x1b[;m", "ab\ncdefghij"[:2+r.IntN(9)], "ab", "abc\r\n", "a1;m[", "ab\x1b[m1;K", "a0m;\x1b[\r\n", "a\x1b]\x07\\(B["}
 	s := scenes{Rand: r, alphabet: alphabets[r.IntN(len(alphabets))], folds: r.IntN(2) == 0, marks: r.IntN(2) == 0}
 	return s.scene()
 }
 
 func (r scenes) scene() scene {
 	var s scene
-	longest := []int{6, 12, 20, 40}[r.IntN(4)]
+	shortest, longer := []int{least, least, 10, 12, 30}[r.IntN(5)], []int{6, 12, 20, 40, 100}[r.IntN(5)]
 	for i := range 1 + r.IntN(8) {
-		b := r.some(least + r.IntN(longest))
+		b := r.some(shortest + r.IntN(longer))
 		if i > 0 && r.IntN(2) == 0 { // a beginning, or more of one before
 			before := s.needles[r.IntN(i)].bytes
-			b = before[:least+r.IntN(len(before)-least+1)] + r.some(r.IntN(5))
+			b = before[:shortest+r.IntN(len(before)-shortest+1)] + r.some(r.IntN(5))
 		}
 		n := needle{value: value{fmt.Sprint(i), b}, folds: r.folds && r.IntN(2) == 0}
 		if n.folds {
@@ -68,6 +69,9 @@ func (r scenes) piece(needles []needle) string {
 	case 2:
 		return r.interrupt(n.bytes[r.IntN(len(n.bytes)):])
 	default:
+		if r.IntN(20) == 0 {
+			return r.some(r.IntN(1500)) // further than a search looks ahead
+		}
 		return r.some(r.IntN(6))
 	}
 }
