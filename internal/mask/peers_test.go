@@ -98,7 +98,7 @@ func tinyAlphabet(t *testing.T, r *mathrand.Rand) {
 }
 
 func allEncodedForms(t *testing.T) {
-	v := awkward()
+	v := awkwardKey()
 	set := withForms(t, value{"V", v})
 	tried := 0
 	for form, spellings := range mask.Spelling([]byte(v)) {
@@ -118,12 +118,12 @@ func allEncodedForms(t *testing.T) {
 }
 
 // awkward is a value in which each encoding has something to do.
-func awkward() string { return token(5) + `/+"\'$&<é ` + token(5) + "~%`!" + token(9) }
+func awkwardKey() string { return token(5) + `/+"\'$&<é ` + token(5) + "~%`!" + token(9) }
 
 // base64Folded: with whatever stands before it, at each width that programs fold at and with each end of line, at most
 // a character of the value's is left on each side, to which what stands beside it gives bits too.
 func base64Folded(t *testing.T) {
-	v := awkward() + token(60)
+	v := awkwardKey() + token(60)
 	set := withForms(t, value{"V", v})
 	for _, width := range []int{60, 64, 70, 76} {
 		for _, end := range []string{"\n", "\r\n", "\r\r\n"} {

@@ -37,15 +37,15 @@ func (s span) join(o span) span {
 	return s
 }
 
-// before reports whether o gives its name to what it has in common with s.
-func (o span) before(s span) bool {
+// before reports whether s gives its name to what it has in common with o.
+func (s span) before(o span) bool {
 	switch {
-	case o.start != s.start:
-		return o.start < s.start
-	case o.longest != s.longest:
-		return o.longest > s.longest
+	case s.start != o.start:
+		return s.start < o.start
+	case s.longest != o.longest:
+		return s.longest > o.longest
 	}
-	return o.value < s.value // two views may show two patterns of one length
+	return s.value < o.value // two views may show two patterns of one length
 }
 
 // union sorts occurrences and joins them, in place.
