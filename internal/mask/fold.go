@@ -190,7 +190,7 @@ func (b breaks) compareFrom(buf []byte, i, characters int, p pattern) {
 
 // tryGram looks for folding patterns around the gram at at, in which there may be a line break.
 func (b breaks) tryGram(buf []byte, at int) error {
-	if buf[at] == '\n' {
+	if buf[at] == '\n' || buf[at] == '\r' {
 		at = breakStart(buf, at)
 	}
 	return b.tryAround(buf, at, breakEnd(buf, at))

@@ -89,14 +89,8 @@ func (w *writer) release() {
 		return
 	}
 	end := 0
-	t, err := w.set.table()
-	if err == nil {
-		s := &w.search
-		err = t.use(s, func() error {
-			return s.withPool(func() { end = s.early(w.held, w.state) })
-		})
-	}
-	if err != nil {
+	s := &w.search
+	if s.borrow(w.set) != nil || s.withPool(func() { end = s.early(w.held, w.state) }) != nil {
 		return // the set is growing this moment: the next write decides
 	}
 	end = max(end, w.released)

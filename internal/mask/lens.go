@@ -21,8 +21,8 @@ const (
 	bell   = 0x07
 	// maxGap is how many bytes of sequences may stand between two other bytes. It bounds what is held back.
 	maxGap = 256
-	// maxReturns is how many carriage returns a line break may have before its newline.
-	maxReturns = 1
+	// maxReturns is how many carriage returns a line break may have before its newline: a terminal makes two of CRLF.
+	maxReturns = 2
 )
 
 // sequence is where in an escape sequence the output stands (ECMA-48, and xterm's for OSC).

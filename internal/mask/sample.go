@@ -110,10 +110,7 @@ func enterBroken(v *view, pattern []byte) {
 	for i := range v.stride {
 		g.character(0, i)
 		if i > 0 {
-			g.bytes[0] = '\n' // or the end of a break that began before
-			g.character(1, i)
-			g.bytes[0], g.bytes[1] = '\r', '\n'
-			g.character(2, i)
+			g.lineBreak(0, i) // which may have begun before
 		}
 	}
 }
@@ -142,11 +139,24 @@ func (g *brokenGram) character(n, i int) {
 	if n == len(g.bytes) || i == len(g.pattern) {
 		return
 	}
-	g.bytes[n] = '\n'
-	g.character(n+1, i)
-	g.bytes[n] = '\r'
-	if n+1 < len(g.bytes) {
-		g.bytes[n+1] = '\n'
+	g.lineBreak(n, i)
+}
+
+// lineBreak goes on at byte n with each kind of line break, and character i behind it.
+func (g *brokenGram) lineBreak(n, i int) {
+	for returns := range maxReturns + 1 {
+		at := n
+		for range returns {
+			at = g.put(at, '\r')
+		}
+		g.character(g.put(at, '\n'), i)
 	}
-	g.character(n+2, i)
+}
+
+// put puts c at byte n, if there is one, and says which is next.
+func (g *brokenGram) put(n int, c byte) int {
+	if n < len(g.bytes) {
+		g.bytes[n] = c
+	}
+	return n + 1
 }

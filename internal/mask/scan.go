@@ -90,6 +90,30 @@ func (v *view) open(t *table, image []byte) {
 	v.heads, v.entries = image[p.heads:p.entries], image[p.entries:p.size]
 }
 
+// borrow takes the table in force, and holds it until there is another, or it is given back: a writer that took it for each
+// write would do little else.
+func (l *lent) borrow(s *Set) error {
+	for {
+		t, err := s.table()
+		if err != nil || l.view == &t.view {
+			return err
+		}
+		l.giveBack()
+		if _, err := t.image.Hold(); err == nil {
+			l.view = &t.view
+			return nil
+		} // else the set has grown in between
+	}
+}
+
+// giveBack lets the table go.
+func (l *lent) giveBack() {
+	if l.view != nil {
+		l.t.image.Release()
+		l.view = nil
+	}
+}
+
 // withPool lends the pool too, while f runs.
 func (l *lent) withPool(f func()) error {
 	return l.t.pool.Use(func(pool []byte) {
@@ -127,7 +151,7 @@ const (
 // search is one run over a buffer: what was found, and how much work is left before it costs too much. It is kept from one
 // run to the next, for its room.
 type search struct {
-	lent // nothing but during a search
+	lent // the writer's to choose
 	rooms
 	found []span
 	seen  []span // room for what is found behind escape sequences
@@ -144,15 +168,22 @@ func (s *search) scan(buf []byte, i int) {
 	switch {
 	case len(buf) < s.shortest:
 	case s.gram == 8:
-		s.scanFar(buf, i)
+		if s.stride == usualStride {
+			i = s.scanUsual(buf, i)
+		} else {
+			i = s.scanFar(buf, i)
+		}
+		if s.left >= 0 && s.stuck < 0 {
+			s.scanNear(buf, i)
+		}
 	default:
 		s.scanNear(buf, i)
 	}
 }
 
-// scanFar is scan for grams of eight bytes. It looks up four at once, since a lookup waits for memory and not for the
-// others.
-func (s *search) scanFar(buf []byte, i int) {
+// scanFar is scan for grams of eight bytes, but for the last ones, and says where those begin. It looks up four at once,
+// since a lookup waits for memory and not for the others.
+func (s *search) scanFar(buf []byte, i int) int {
 	m, grams, stride := s.multiplier, s.grams, s.stride
 	for four := 3*stride + 8; i+four <= len(buf); i += 4 * stride {
 		w := buf[i : i+four]
@@ -160,16 +191,39 @@ func (s *search) scanFar(buf []byte, i int) {
 		h1 := binary.LittleEndian.Uint64(w[stride:]) * m
 		h2 := binary.LittleEndian.Uint64(w[2*stride:]) * m
 		h3 := binary.LittleEndian.Uint64(w[3*stride:]) * m
-		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 == 0 {
-			continue
-		}
-		for n, h := range [4]uint64{h0, h1, h2, h3} {
-			if grams.has(h) && !s.candidates(buf, i+n*stride, h) {
-				return
-			}
+		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 != 0 && !s.four(buf, i, h0, h1, h2, h3) {
+			break
 		}
 	}
-	s.scanNear(buf, i)
+	return i
+}
+
+// scanUsual is scanFar for the usual stride, which the compiler then knows.
+func (s *search) scanUsual(buf []byte, i int) int {
+	const four = 3*usualStride + 8
+	m, grams := s.multiplier, s.grams
+	for ; i+four <= len(buf); i += 4 * usualStride {
+		w := (*[four]byte)(buf[i:])
+		h0 := binary.LittleEndian.Uint64(w[0:]) * m
+		h1 := binary.LittleEndian.Uint64(w[usualStride:]) * m
+		h2 := binary.LittleEndian.Uint64(w[2*usualStride:]) * m
+		h3 := binary.LittleEndian.Uint64(w[3*usualStride:]) * m
+		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 != 0 && !s.four(buf, i, h0, h1, h2, h3) {
+			break
+		}
+	}
+	return i
+}
+
+// four looks at four grams from place i on, one of which may be one of the sample, and says whether to go on.
+func (s *search) four(buf []byte, i int, hashes ...uint64) bool {
+	for _, h := range hashes {
+		if s.grams.has(h) && !s.candidates(buf, i, h) {
+			return false
+		}
+		i += s.stride
+	}
+	return true
 }
 
 // scanNear is scan for any stride.

@@ -83,7 +83,7 @@ const (
 	offsetBits, tagBits = 20, 20
 	// brokenGrams is in how many ways eight bytes of folded text may have line breaks in them, and none, and mostBroken how
 	// many such grams a sample may have.
-	brokenGrams, mostBroken = 193, 1 << 15
+	brokenGrams, mostBroken = 293, 1 << 15
 	// setSize is the size of an exact set of bytes.
 	setSize = 256 / 8
 	// loadSlack is how much is behind the pool, so that eight bytes can be read anywhere in it.
@@ -92,10 +92,11 @@ const (
 
 // newTable takes over what an earlier table has and adds what waits. Neither is changed.
 func newTable(old *table, pending []needle, names []string) (*table, error) {
-	if old == nil && len(pending) == 0 {
-		return &table{}, nil
-	}
 	t := &table{}
+	t.view.t = t
+	if old == nil && len(pending) == 0 {
+		return t, nil
+	}
 	var seed [8]byte
 	if _, err := rand.Read(seed[:]); err != nil {
 		return nil, err
@@ -302,40 +303,25 @@ func putWord(b []byte, w uint32) { binary.LittleEndian.PutUint32(b, w) }
 // chooseMarks gives each value a mark that contains no value (C-10).
 func (t *table) chooseMarks(names []string) error {
 	t.marks = make([]string, len(names))
-	var s search
-	return t.use(&s, func() error {
-		return s.withPool(func() {
-			for i, name := range names {
-				for _, t.marks[i] = range marksFor(name) {
-					if !s.occursIn([]byte(t.marks[i])) {
-						break
-					}
+	s := search{lent: lent{view: &t.view}}
+	return s.withPool(func() {
+		for i, name := range names {
+			for _, t.marks[i] = range marksFor(name) {
+				if !s.occursIn([]byte(t.marks[i])) {
+					break
 				}
 			}
-		})
+		}
 	})
 }
 
-// use lends the image to f, for a search. Its only error besides that of f is that the table was destroyed.
-func (t *table) use(s *search, f func() error) error {
-	var err error
-	used := t.image.Use(func([]byte) {
-		s.view = &t.view
-		err = f()
-		s.view = nil
-	})
-	if used != nil {
-		return used
-	}
-	return err
-}
-
-// destroy wipes a table, once nobody uses it any more. On nil it does nothing.
+// destroy wipes a table: the values, once no search needs them any more, and what was computed from them when no writer
+// has it before itself. On nil it does nothing.
 func (t *table) destroy() {
 	if t == nil {
 		return
 	}
-	t.image.Destroy()
+	t.image.Retire()
 	t.pool.Destroy()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -50,10 +50,12 @@ func (s span) before(o span) bool {
 
 // union sorts occurrences and joins them, in place.
 func union(found []span) []span {
-	if len(found) < 2 {
-		return found
+	for i := 1; i < len(found); i++ {
+		if found[i].start < found[i-1].start {
+			slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+			break
+		}
 	}
-	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	joined := found[:0]
 	for _, s := range found {
 		joined = add(joined, s)

@@ -45,7 +45,6 @@ type writer struct {
 	released int    // so much of held is out already and stays as context
 	spans    []span // found in held, or reaching into it
 	out      []byte // room for output with marks
-	marks    []string
 
 	state   sequence // where in an escape sequence held begins
 	escaped bool     // sequences were seen in what was searched last
@@ -157,19 +156,14 @@ func (w *writer) take(buf []byte, fresh int) error {
 // find brings spans up to date and says from where on buf is not decided.
 func (w *writer) find(buf []byte, fresh int) (keep int, err error) {
 	for {
-		t, err := w.set.table()
-		if err != nil {
+		if err := w.search.borrow(w.set); err != nil {
 			return 0, err
 		}
-		w.marks = t.marks
 		w.escaped = w.state != ground || bytes.IndexByte(buf, escape) >= 0
-		if len(t.patterns) == 0 {
+		if len(w.search.patterns) == 0 {
 			return len(buf), nil
 		}
-		err = t.use(&w.search, func() (err error) {
-			keep, err = w.look(buf, fresh)
-			return err
-		})
+		keep, err := w.look(buf, fresh)
 		if !isDestroyed(err) { // else the set has grown in between
 			return keep, err
 		}
@@ -229,36 +223,52 @@ func markedOnly(spans []span) []span {
 	return marked
 }
 
+// longGap is how much between two marks goes on as it is, rather than by a copy.
+const longGap = 8 << 10
+
 // pass passes on buf up to end, and a mark for each span that begins before through.
 func (w *writer) pass(buf []byte, end, through int) error {
 	at := min(w.released, end)
-	if len(w.spans) == 0 || w.spans[0].start >= through {
-		return w.fail(put(w.dst, buf[at:end]))
-	}
-	out := w.out[:0]
+	w.out = w.out[:0]
 	for i := range w.spans {
 		s := &w.spans[i]
 		if s.start >= through {
 			break
 		}
-		if s.start > at {
-			out = append(out, buf[at:s.start]...)
+		if err := w.between(buf, at, s.start); err != nil {
+			return err
 		}
 		// What was out before its value was added to the set needs no mark, unless more of a value joins it.
 		if !s.marked && s.end > w.released {
 			if !w.set.allows(s.value) {
 				return w.fail(ErrTooMany)
 			}
-			out = append(out, w.marks[s.value]...)
+			w.out = append(w.out, w.search.t.marks[s.value]...)
 			s.marked = true
 		}
 		at = max(at, s.end)
 	}
-	if at < end {
-		out = append(out, buf[at:end]...)
+	if err := w.between(buf, at, end); err != nil {
+		return err
 	}
-	w.out = out
-	return w.fail(put(w.dst, out))
+	return w.fail(put(w.dst, w.out))
+}
+
+// between passes on what stands between two marks.
+func (w *writer) between(buf []byte, from, to int) error {
+	switch {
+	case from >= to:
+		return nil
+	case to-from < longGap && len(w.spans) > 0:
+		w.out = append(w.out, buf[from:to]...)
+		return nil
+	}
+	err := put(w.dst, w.out)
+	w.out = w.out[:0]
+	if err == nil {
+		err = put(w.dst, buf[from:to])
+	}
+	return w.fail(err)
 }
 
 // put hands b to dst.
@@ -331,5 +341,6 @@ func (w *writer) retain(buf []byte, keep int) {
 func (w *writer) wipe() {
 	secret.Wipe(w.held[:cap(w.held)])
 	w.held, w.out, w.spans, w.search.found = nil, nil, nil, nil
+	w.search.giveBack()
 	w.tracks.forget()
 }

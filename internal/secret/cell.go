@@ -17,8 +17,9 @@ type cell struct {
 
 	// mu guards the fields below. It is held for a few instructions only, never while a caller's function runs.
 	// Lock order: mu, then the arena's.
-	mu   sync.Mutex
-	idle sync.Cond // signalled when a cell that is being destroyed has no more users
+	mu      sync.Mutex
+	retired bool      // the last user wipes the bytes
+	idle    sync.Cond // signalled when a cell that is being destroyed has no more users
 	// place is nil once the bytes are wiped, which happens when nobody uses them and nobody can begin to; a Use reads it
 	// without mu. It is a function because dumpers that walk values by reflection (debuggers' pretty printers, diff
 	// libraries) follow any pointer but can't look into a closure.
@@ -57,10 +58,24 @@ func (c *cell) enter() ([]byte, error) {
 }
 
 func (c *cell) leave() {
-	if c.users.Add(-1) == dead {
-		c.mu.Lock()
-		c.idle.Broadcast()
-		c.mu.Unlock()
+	if c.users.Add(-1) != dead {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.retired {
+		c.free()
+	}
+	c.idle.Broadcast()
+}
+
+// retire lets nobody begin any more. The last user wipes the bytes.
+func (c *cell) retire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retired = true
+	if c.users.Or(dead)&^dead == 0 {
+		c.free()
 	}
 }
 
@@ -73,6 +88,11 @@ func (c *cell) destroy() {
 	for c.users.Load() != dead {
 		c.idle.Wait()
 	}
+	c.free()
+}
+
+// free wipes the bytes, once; nobody uses them any more. The caller holds mu.
+func (c *cell) free() {
 	if c.place == nil {
 		return
 	}

@@ -96,3 +96,36 @@ func useToTheEnd(t *testing.T, v secret.Value, begun chan<- struct{}) {
 		}
 	}
 }
+
+// TestRetire: who holds a Value has its bytes until he lets go, and nobody else gets them any more.
+func TestRetire(t *testing.T) {
+	for _, holders := range []int{0, 1, 2} {
+		v, err := secret.MakeDerived(100, func(b []byte) error {
+			copy(b, "0123456789")
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range holders {
+			if _, err := v.Hold(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.Retire()
+		v.Retire()
+		if _, err := v.Hold(); !errors.Is(err, secret.ErrDestroyed) {
+			t.Errorf("Hold of what is retired: %v", err)
+		}
+		for n := range holders {
+			if v.Wiped() {
+				t.Errorf("wiped with %d of %d holders left", holders-n, holders)
+			}
+			v.Release()
+		}
+		if !v.Wiped() {
+			t.Errorf("%d holders: not wiped in the end", holders)
+		}
+		v.Destroy()
+	}
+}

@@ -55,3 +55,10 @@ func SomeWords(intN func(int) int, n int) []string {
 	}
 	return drawn
 }
+
+// Wiped says that the bytes are gone.
+func (v Value) Wiped() bool {
+	v.c.mu.Lock()
+	defer v.c.mu.Unlock()
+	return v.c.place == nil
+}
