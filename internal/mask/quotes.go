@@ -48,14 +48,18 @@ func jsonOf(v, room []byte, put func([]byte)) {
 	if !has.meets(jsonEscaped()) {
 		return
 	}
-	var all [2 * len(dialects)]json
-	for i, d := range dialects {
+	const withCRLF = 4 // of the dialects: the usual ones, since a key of many lines takes much memory in each
+	var array [len(dialects) + withCRLF]json
+	all := array[:0]
+	for _, d := range dialects {
 		d.json.escaped = bytesOf([]byte(d.escaped))
-		all[i] = d.json
-		d.crlf = true
-		all[len(dialects)+i] = d.json
+		all = append(all, d.json)
 	}
-	spoken := distinct(all[:], narrowJSON(v, has))
+	for _, d := range all[:withCRLF] {
+		d.crlf = true
+		all = append(all, d)
+	}
+	spoken := distinct(all, narrowJSON(v, has))
 	for i, d := range spoken {
 		once := d.spell(v, room)
 		again := once[len(once):]
@@ -64,7 +68,7 @@ func jsonOf(v, room []byte, put func([]byte)) {
 			put(backslashed(once, again, bytesOf([]byte(`'\`)), false)) // a document as Python shows it
 		}
 		outer := spoken[i : i+1]
-		if d.escaped == (byteSet{}) && !d.ascii { // what escapes least is what others get to escape
+		if d.escaped == (byteSet{}) && !d.ascii && !d.crlf { // what escapes least is what others get to escape
 			outer = spoken
 		}
 		for _, o := range outer {
