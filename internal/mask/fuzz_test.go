@@ -146,9 +146,9 @@ func FuzzAnsi(f *testing.F) {
 // FuzzFolded: a pattern that folds is hidden at whatever width the text is folded, with whatever breaks, and what is
 // left is the text around it.
 func FuzzFolded(f *testing.F) {
-	f.Add([]byte("QUJDREVGR0hJSktMTU5PUA"), []byte("before "), []byte(" behind"), []byte{1, 0, 20, 1, 76, 2}, []byte{5, 1})
-	f.Fuzz(func(t *testing.T, pattern, before, behind, folds, cuts []byte) {
-		if len(pattern) < mask.MinLength || len(pattern) > 500 || len(before)+len(behind) > 500 || !mayFold(string(pattern)) {
+	f.Add([]byte("QUJDREVGR0hJSktMTU5PUA"), []byte("before | behind"), []byte{1, 0, 20, 1, 76, 2}, []byte{5, 1})
+	f.Fuzz(func(t *testing.T, pattern, around, folds, cuts []byte) {
+		if len(pattern) < mask.MinLength || len(pattern) > 500 || len(around) > 500 || !mayFold(string(pattern)) {
 			return
 		}
 		n := needle{value: value{"F", string(pattern)}, folds: true}
@@ -156,7 +156,8 @@ func FuzzFolded(f *testing.F) {
 		if want := hideAll(string(pattern), n); hideAll(folded, n) != want {
 			t.Errorf("the reference: %q comes out as %q, want %q", folded, hideAll(folded, n), want)
 		}
-		text := string(before) + folded + string(behind)
+		before, behind, _ := strings.Cut(string(around), "|")
+		text := before + folded + behind
 		equalHoweverCut(t, []needle{n}, text, fuzzedPieces([]byte(text), cuts))
 	})
 }
@@ -178,9 +179,9 @@ func fold(text string, folds []byte) string {
 // FuzzForms: every spelling of a value is hidden where it is printed, however long it is, in lines and in colour too, and
 // whatever stands beside it passes.
 func FuzzForms(f *testing.F) {
-	f.Add([]byte("a\nline of twelve\r\nanother line\\nof some length\n"), []byte("<"), []byte(">"), []byte{20, 1}, []byte{3})
-	f.Fuzz(func(t *testing.T, v, before, behind, folds, cuts []byte) {
-		if len(v) < mask.MinLength || len(v) > 5000 || len(before)+len(behind) > 200 {
+	f.Add([]byte("a\nline of twelve\r\nanother line\\nof some length\n"), []byte("<|>"), []byte{20, 1}, []byte{3})
+	f.Fuzz(func(t *testing.T, v, around, folds, cuts []byte) {
+		if len(v) < mask.MinLength || len(v) > 5000 || len(around) > 200 {
 			return
 		}
 		set := withForms(t, value{"", string(v)})
@@ -192,11 +193,18 @@ func FuzzForms(f *testing.F) {
 				}
 			}
 			if len(v) <= 100 { // the reference is slow: one of them
-				pick := len(before) + len(behind)
+				pick := len(around)
 				for _, c := range cuts {
 					pick += int(c)
 				}
-				beside(t, set, needles, needles[pick%len(needles)], string(before), string(behind), folds, cuts)
+				before, behind, _ := strings.Cut(string(around), "|")
+				for _, text := range inWays(needles[pick%len(needles)], folds) {
+					text = before + text + behind
+					want := hideAll(text, needles...)
+					if got := through(t, set, func(io.WriteCloser) {}, fuzzedPieces([]byte(text), cuts)...); got != want {
+						t.Fatalf("value %q, text %q:%s", v, text, differ(got, want))
+					}
+				}
 			}
 		})
 	})
@@ -214,20 +222,12 @@ func spelt(v string) []needle {
 	return needles
 }
 
-// beside compares what comes out of a spelling with something before and behind it with the reference: as it is, in
-// colour, and in lines.
-func beside(t *testing.T, set *mask.Set, needles []needle, n needle, before, behind string, folds, cuts []byte) {
-	t.Helper()
+// inWays is a spelling as it is, in colour, and in lines.
+func inWays(n needle, folds []byte) []string {
 	half := len(n.bytes) / 2
 	texts := []string{n.bytes, n.bytes[:half] + "\x1b[1m" + n.bytes[half:]}
 	if n.folds {
 		texts = append(texts, fold(n.bytes, folds))
 	}
-	for _, text := range texts {
-		text = before + text + behind
-		want := hideAll(text, needles...)
-		if got := through(t, set, func(io.WriteCloser) {}, fuzzedPieces([]byte(text), cuts)...); got != want {
-			t.Fatalf("value %q, text %q:\n got %q\nwant %q", needles[0].bytes, text, got, want)
-		}
-	}
+	return texts
 }

@@ -148,14 +148,24 @@ func TestManyAtOnce_interrupted(t *testing.T) {
 func TestDestroyWhileWriting(t *testing.T) {
 	n := needle{value: value{"K", token(40)}, folds: true}
 	text := strings.Repeat("x\x1b[1m"+n.bytes[:20]+"\n"+n.bytes[20:]+"y", 300)
-	want := hideAll(text, n)
 	for range 20 {
 		atOnce(t, func(t *testing.T) {
 			set := setOf(t, n)
 			var wg sync.WaitGroup
 			begun := make(chan struct{}, 4)
 			for i := range 4 {
-				wg.Go(func() { untilDestroyed(t, set, i%2 == 0, text, want, begun) })
+				var out bytes.Buffer
+				w := mask.NewWriter(&out, set)
+				if i%2 == 0 {
+					mask.Slow(w)
+				}
+				wg.Go(func() {
+					whole := untilDestroyed(t, w, text, begun)
+					if got, want := out.String(), hideAll(text, n); !strings.HasPrefix(want, got) || whole && got != want {
+						at := firstDifference(got, want)
+						t.Errorf("got %q\nwant %q", excerpt(got, at), excerpt(want, at))
+					}
+				})
 			}
 			<-begun
 			set.Destroy()
@@ -164,13 +174,10 @@ func TestDestroyWhileWriting(t *testing.T) {
 	}
 }
 
-// untilDestroyed writes text until its set is destroyed. It tells when it is on the way.
-func untilDestroyed(t *testing.T, set *mask.Set, slow bool, text, want string, begun chan<- struct{}) {
-	var out bytes.Buffer
-	w := mask.NewWriter(&out, set)
-	if slow {
-		mask.Slow(w)
-	}
+// untilDestroyed writes text until its set is destroyed, and tells when it is on the way. It reports whether all of it is
+// written.
+func untilDestroyed(t *testing.T, w io.WriteCloser, text string, begun chan<- struct{}) (whole bool) {
+	t.Helper()
 	var failed error
 	for i, p := range chunks(text, 13) {
 		if i == 100 {
@@ -184,10 +191,7 @@ func untilDestroyed(t *testing.T, set *mask.Set, slow bool, text, want string, b
 	if failed != nil && (!errors.Is(failed, mask.ErrNoSet) || !errors.Is(err, mask.ErrNoSet)) {
 		t.Errorf("%v, Close: %v", failed, err)
 	}
-	if got := out.String(); !strings.HasPrefix(want, got) || failed == nil && err == nil && got != want {
-		at := firstDifference(got, want)
-		t.Errorf("%v: got %q\nwant %q", failed, excerpt(got, at), excerpt(want, at))
-	}
+	return failed == nil && err == nil
 }
 
 // TestWritesAtOnce: a writer takes whole writes, in some order.

@@ -117,7 +117,7 @@ func allEncodedForms(t *testing.T) {
 	}
 }
 
-// awkward is a value in which each encoding has something to do.
+// awkwardKey is a value in which each encoding has something to do.
 func awkwardKey() string { return token(5) + `/+"\'$&<é ` + token(5) + "~%`!" + token(9) }
 
 // base64Folded: with whatever stands before it, at each width that programs fold at and with each end of line, at most

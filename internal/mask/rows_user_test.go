@@ -107,6 +107,27 @@ func TestU_17_Traces(t *testing.T) {
 	})
 }
 
+// TestU_17_Header: the base64 of user:secret, which curl -v shows, is hidden from its first character to the last that
+// has six bits of it.
+func TestU_17_Header(t *testing.T) {
+	for _, user := range []string{"u", "me", "bot", "an.user@example.org"} {
+		v := alone(22)
+		atOnce(t, func(t *testing.T) {
+			set := fill(t, mask.NewSet(mask.Options{}), mask.ValueOptions{User: newValue(t, user)}, value{"V", v})
+			e := base64.StdEncoding.EncodeToString([]byte(user + ":" + v))
+			whole := (len(user) + 1 + len(v)) * 8 / 6
+			for _, c := range []struct{ name, text, want string }{
+				{"header", "> Authorization: Basic " + e + "\r\n", "> Authorization: Basic ****(V)" + e[whole:] + "\r\n"},
+				{"in lines", foldAt(e[:whole], 20, "\n"), "****(V)"},
+				{"in colour", e[:9] + "\x1b[1m" + e[9:], "****(V)" + e[whole:]},
+				{"as it is", user + ":" + v, user + ":****(V)"},
+			} {
+				everyCut(t, user+", "+c.name, set, c.text, c.want)
+			}
+		})
+	}
+}
+
 // TestU_21_NotHeldLonger: what is no beginning of a value comes at once, whatever is hidden beside it.
 func TestU_21_NotHeldLonger(t *testing.T) {
 	v := alone(40)
@@ -277,8 +298,8 @@ func TestU_30_NoEcho(t *testing.T) {
 	}
 	set.Destroy()
 	_, failed := io.WriteString(w, v[20:])
-	again := set.Add("NAME", newValue(t, v), mask.ValueOptions{})
-	for _, what := range []any{set, &registry, failed, again, mask.ValueOptions{}, out.String()} {
+	again := set.Add("NAME", newValue(t, v), mask.ValueOptions{User: newValue(t, v)})
+	for _, what := range []any{set, &registry, failed, again, mask.ValueOptions{User: newValue(t, v)}, out.String()} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 			if text := fmt.Sprintf(verb, what); strings.Contains(text, v[:9]) || strings.Contains(text, v[20:]) {
 				t.Errorf("%s of %T shows it: %s", verb, what, text)

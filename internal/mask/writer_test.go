@@ -50,7 +50,7 @@ func TestU_28_ByteIdentity(t *testing.T) {
 
 // TestOneCallEach: a write with values in it is one call too, and one that is all held back none.
 func TestOneCallEach(t *testing.T) {
-	key := token(24)
+	key := alone(24)
 	dst := &calls{}
 	w := mask.NewWriter(dst, exactly(t, value{"A", key}))
 	for _, p := range []string{"a" + key + "b" + key + "c", key[:5], key[5:] + "d", ""} {
