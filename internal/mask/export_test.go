@@ -9,7 +9,12 @@ func Slow(w io.WriteCloser) { w.(*writer).slow = 1 << 60 }
 func IsSlow(w io.WriteCloser) bool { return w.(*writer).slow > 0 }
 
 // Held is how many bytes a writer holds back, its context included.
-func Held(w io.WriteCloser) int { return len(w.(*writer).held) }
+func Held(w io.WriteCloser) int {
+	of := w.(*writer)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	return len(of.held)
+}
 
 // Spelling are the names of the forms with what they make of v.
 func Spelling(v []byte) map[string][]string {
