@@ -20,7 +20,7 @@ func TestC12_EqualOutputHoweverCut(t *testing.T) {
 	r := seeded(t)
 	rounds := 4000
 	if testing.Short() {
-		rounds = 600
+		rounds = 200
 	}
 	for range rounds {
 		s := newScene(r)
@@ -33,11 +33,15 @@ func TestC12_EqualOutputHoweverCut(t *testing.T) {
 // TestC12_LargeWrites: the same in a long text, which comes in pieces of usual sizes.
 func TestC12_LargeWrites(t *testing.T) {
 	r := seeded(t)
-	for range 3 {
+	rounds, size := 3, 200<<10
+	if testing.Short() {
+		rounds, size = 1, 70<<10
+	}
+	for range rounds {
 		s := newScene(r)
 		many := scenes{Rand: r, alphabet: "ab1m\n"}
 		var long strings.Builder
-		for long.Len() < 200<<10 {
+		for long.Len() < size {
 			long.WriteString(many.piece(s.needles))
 			if r.IntN(4) == 0 {
 				long.WriteString(strings.Repeat("usual text ", r.IntN(200)))
