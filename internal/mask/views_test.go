@@ -80,7 +80,7 @@ func TestAnsi(t *testing.T) {
 		{"cursor", like(v), "hunter2\x1b[3;1H\x1b[?25l\x1b[2Khunter3", "****(A)"},
 		{"character set", like(v), "hunter2\x1b(B\x1b#8\x1b%Ghunter3", "****(A)"},
 		{"two bytes", like(v), "hunter2\x1b7\x1b=\x1bM\x1b\\hunter3", "****(A)"},
-		{"title, by BEL", like(v), "hunter2\x1b]0;title\x07hunter3", "****(A)"},
+		{"title, by BEL", like(v), "hunter2\x1b]0;a title ~\x07hunter3", "****(A)"},
 		{"link, by ST", like(v), "hunter2\x1b]8;;http://a/\x1b\\hunter3", "****(A)"},
 		{"title in other letters", like(v), "hunter2\x1b]0;\xc3\xa9\xff\x7f\x07hunter3", "****(A)"},
 		{"intermediate bytes", like(v), "hunter2\x1b[2 q\x1b[!phunter3", "****(A)"},
