@@ -41,7 +41,7 @@
 // # Files
 //
 //	set.go        Set: values added by name, the table in force
-//	registry.go   Registry: the set of a whole vault
+//	tally.go      Tally: which values are hidden in one output
 //	forms.go      the spellings of a value that are looked for
 //	encodings.go  those that encode it
 //	mark.go       the text in a value's place

@@ -289,17 +289,16 @@ func TestU_28_NothingChanges(t *testing.T) {
 func TestU_30_NoEcho(t *testing.T) {
 	v := token(30)
 	set := withForms(t, value{"NAME", v})
-	var registry mask.Registry
-	registry.Publish(set)
+	tally := &mask.Tally{Most: 1}
 	var out bytes.Buffer
-	w := mask.NewWriter(&out, set)
+	w := mask.NewCountedWriter(&out, set, tally)
 	if _, err := io.WriteString(w, v[:20]); err != nil {
 		t.Fatal(err)
 	}
 	set.Destroy()
 	_, failed := io.WriteString(w, v[20:])
 	again := set.Add("NAME", newValue(t, v), mask.ValueOptions{User: newValue(t, v)})
-	for _, what := range []any{set, &registry, failed, again, mask.ValueOptions{User: newValue(t, v)}, out.String()} {
+	for _, what := range []any{set, tally, failed, again, mask.ValueOptions{User: newValue(t, v)}, out.String()} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 			if text := fmt.Sprintf(verb, what); strings.Contains(text, v[:9]) || strings.Contains(text, v[20:]) {
 				t.Errorf("%s of %T shows it: %s", verb, what, text)

@@ -33,8 +33,9 @@ func NewWriter(dst io.Writer, set *Set) io.WriteCloser {
 }
 
 type writer struct {
-	dst io.Writer
-	set *Set
+	dst   io.Writer
+	set   *Set
+	tally *Tally // may be nil
 
 	// mu guards everything below. It is held while dst is called: what a timer releases must not overtake a write.
 	mu     sync.Mutex
@@ -240,7 +241,7 @@ func (w *writer) pass(buf []byte, end, through int) error {
 		}
 		// What was out before its value was added to the set needs no mark, unless more of a value joins it.
 		if !s.marked && s.end > w.released {
-			if !w.set.allows(s.value) {
+			if !w.set.allows(s.value) || !w.tally.note(s.value) {
 				return w.fail(ErrTooMany)
 			}
 			w.out = append(w.out, w.search.t.marks[s.value]...)
