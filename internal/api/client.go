@@ -50,6 +50,31 @@ func (c *Client) Stream(ctx context.Context, op string, in any, each func(item j
 	return c.ClientConn.Stream(ctx, op, input, each)
 }
 
+// Dialogue asks for one operation that answers piece by piece, and reads what it says at the beginning into begun, and its output into out.
+// Errors are those of [frame.ClientConn.Dialogue].
+func (c *Client) Dialogue(ctx context.Context, op string, in, begun, out any, with func(d *frame.Dialogue) error) error {
+	input, err := encode(op, in)
+	if err != nil {
+		return err
+	}
+	fit := func(text json.RawMessage, into any) error {
+		if err := json.Unmarshal(text, into); err != nil {
+			return Errorf(Internal, "the daemon's answer to %s does not fit", op).WithCause(err)
+		}
+		return nil
+	}
+	output, err := c.ClientConn.Dialogue(ctx, op, input, func(item json.RawMessage, d *frame.Dialogue) error {
+		if err := fit(item, begun); err != nil {
+			return err
+		}
+		return with(d)
+	})
+	if err != nil {
+		return err
+	}
+	return fit(output, out)
+}
+
 func encode(op string, in any) (json.RawMessage, error) {
 	if in == nil {
 		return nil, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 
 	"warder/internal/api/frame"
@@ -59,6 +60,9 @@ func refuse(fc *frame.ServerConn, err error) bool {
 
 // answer runs the operation and sends what comes of it. It reports whether the connection is still in step.
 func (s *Server) answer(fc *frame.ServerConn, op Op, call *Call) bool {
+	if op.Dialogue != nil {
+		return s.converseOn(fc, op, call)
+	}
 	ctx, cancel := context.WithCancel(s.ops.lifeOf(op))
 	defer cancel()
 	stop := fc.Watch(cancel)
@@ -83,4 +87,51 @@ func (s *Server) answer(fc *frame.ServerConn, op Op, call *Call) bool {
 		return fc.WriteError(failed) == nil
 	}
 	return fc.WriteReply(output, values) == nil
+}
+
+// converseOn runs an operation that answers piece by piece. It reports whether the connection is still in step.
+func (s *Server) converseOn(fc *frame.ServerConn, op Op, call *Call) bool {
+	ctx, cancel := context.WithCancel(s.ops.lifeOf(op))
+	defer cancel()
+	stop := context.AfterFunc(ctx, fc.Break)
+	d := &dialogue{conn: fc}
+	output, failed := s.ops.converse(ctx, op, call, d)
+	d.lost = !stop() || d.lost
+	if failed != nil {
+		return fc.WriteError(failed) == nil && !d.lost
+	}
+	return fc.WriteReply(output, nil) == nil && !d.lost
+}
+
+// dialogue is a [Dialogue] over a connection.
+type dialogue struct {
+	conn *frame.ServerConn
+	lost bool // the connection is not in step
+	over bool // the client is done
+}
+
+func (d *dialogue) Begin(item any) error {
+	text, err := json.Marshal(item)
+	if err != nil {
+		return err
+	}
+	return d.note(d.conn.WriteItem(text))
+}
+
+func (d *dialogue) Next() (frame.Piece, error) {
+	if d.over {
+		return frame.Piece{}, io.EOF
+	}
+	p, err := d.conn.ReadPiece()
+	if d.over = errors.Is(err, io.EOF); d.over {
+		return p, err
+	}
+	return p, d.note(err)
+}
+
+func (d *dialogue) Answer(p frame.Piece) error { return d.note(d.conn.WritePiece(p)) }
+
+func (d *dialogue) note(err error) error {
+	d.lost = d.lost || err != nil
+	return err
 }

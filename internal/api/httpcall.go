@@ -86,7 +86,7 @@ func (h *httpSide) readCall(w http.ResponseWriter, r *http.Request, share *frame
 		return Op{}, nil, err
 	}
 	switch {
-	case op.carriesValues():
+	case op.carriesValues() || op.Dialogue != nil:
 		return Op{}, nil, Errorf(Usage, "%s carries values, which cross in frames alone", name)
 	case wantStream != (op.Stream != nil):
 		return Op{}, nil, Errorf(Usage, "%s is not the way to %s: POST %sOP, or GET %sOP for streams", r.Method+" "+r.URL.Path, name, callPath, streamPath)

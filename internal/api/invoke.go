@@ -31,7 +31,7 @@ func (o *operations) lookUp(name string) (Op, error) {
 
 // lifeOf is how long a call of op may live at most.
 func (o *operations) lifeOf(op Op) context.Context {
-	if op.Stream != nil {
+	if op.Call == nil {
 		return o.streams
 	}
 	return o.calls
@@ -75,6 +75,22 @@ func (o *operations) stream(ctx context.Context, op Op, call *Call, write func(j
 		return Errorf(Unreachable, "the client does not take the stream") // nobody reads it; the log need not have it
 	}
 	return o.told(ctx, call.Op, err)
+}
+
+// converse runs an operation that answers piece by piece.
+func (o *operations) converse(ctx context.Context, op Op, call *Call, d *dialogue) (json.RawMessage, *Error) {
+	reply, err := o.guarded(call.Op, func() (*Reply, error) { return op.Dialogue(ctx, call, d) })
+	var output json.RawMessage
+	if err == nil {
+		output, err = reply.encode(op)
+	}
+	switch {
+	case err == nil:
+		return output, nil
+	case d.lost && ctx.Err() == nil:
+		return nil, Errorf(Unreachable, "the client does not go on") // nobody reads it; the log need not have it
+	}
+	return nil, o.told(ctx, call.Op, err)
 }
 
 // guarded runs a handler and turns its panic into an error: one bad request must not lock the account of everybody. The

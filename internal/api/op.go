@@ -10,7 +10,7 @@ import (
 	"warder/internal/secret"
 )
 
-// Op is one operation of the daemon. It has either a Call or a Stream.
+// Op is one operation of the daemon. It has one of Call, Stream and Dialogue.
 type Op struct {
 	// Takes is the most values that a call may bring. A request with more is refused before they are read.
 	Takes int
@@ -19,6 +19,8 @@ type Op struct {
 
 	Call   Handler
 	Stream StreamHandler
+	// Dialogue is for what passes through the daemon as it comes. Like values it is not open to HTTP.
+	Dialogue DialogueHandler
 }
 
 // Handler does one call. ctx ends when the client goes or the server gives up. An [*Error] is told to the client as it
@@ -28,6 +30,21 @@ type Handler func(ctx context.Context, call *Call) (*Reply, error)
 // StreamHandler does one call that answers with a stream of items. send encodes an item and waits until it is sent; after
 // an error of send the client is gone. The stream ends when the handler returns. ctx also ends when the server shuts down.
 type StreamHandler func(ctx context.Context, call *Call, send func(item any) error) error
+
+// DialogueHandler does one call in which the client sends texts piece by piece, and gets an answer to each piece. ctx also ends when the
+// server shuts down; that the client has gone is told by the dialogue.
+type DialogueHandler func(ctx context.Context, call *Call, d Dialogue) (*Reply, error)
+
+// Dialogue is the daemon's end of one. One goroutine uses it at a time. Each piece has to be answered before the next one is waited for, so
+// that neither end ever waits for one that waits for it.
+type Dialogue interface {
+	// Begin tells the client that it may send. It comes first, and once.
+	Begin(item any) error
+	// Next waits for a piece. io.EOF says that the client is done.
+	Next() (frame.Piece, error)
+	// Answer answers it.
+	Answer(frame.Piece) error
+}
 
 // Call is one request.
 type Call struct {
@@ -65,14 +82,24 @@ func (o Op) check(name string) error {
 	switch {
 	case !frame.ValidOp(name):
 		return fmt.Errorf("operation %q: not a valid name", name)
-	case (o.Call == nil) == (o.Stream == nil):
-		return fmt.Errorf("operation %q: has not exactly one of Call and Stream", name)
+	case o.ways() != 1:
+		return fmt.Errorf("operation %q: has not exactly one of Call, Stream and Dialogue", name)
 	case o.Takes < 0 || o.Takes > frame.MaxValues:
 		return fmt.Errorf("operation %q: takes %d values, at most %d", name, o.Takes, frame.MaxValues)
-	case o.Stream != nil && o.carriesValues():
+	case o.Call == nil && o.carriesValues():
 		return fmt.Errorf("operation %q: a stream carries no values", name)
 	}
 	return nil
+}
+
+// ways counts the handlers.
+func (o Op) ways() (n int) {
+	for _, has := range []bool{o.Call != nil, o.Stream != nil, o.Dialogue != nil} {
+		if has {
+			n++
+		}
+	}
+	return n
 }
 
 func (o Op) carriesValues() bool { return o.Takes > 0 || o.Returns }

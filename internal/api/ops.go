@@ -33,6 +33,8 @@ const (
 	OpRunValues = "run.values" // RunLease → nothing; the next values of the permit, each once
 	OpRunEnd    = "run.end"    // RunEnd → nothing
 
+	OpMask = "mask" // MaskBegin → MaskBegun, then pieces of texts and what may be shown of them → Masked
+
 	OpTrustList   = "trust.list"   // nothing → TrustList
 	OpTrustAdd    = "trust.add"    // TrustDir → TrustDir, the directory without links
 	OpTrustRemove = "trust.rm"     // TrustDir → TrustDir, the directory that was trusted

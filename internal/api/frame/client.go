@@ -133,6 +133,11 @@ func (c *ClientConn) exchange(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("waiting for the daemon: %w", context.Cause(ctx))
 	}
+	return broken(err)
+}
+
+// broken is the error for a connection that is of no use any more.
+func broken(err error) *Error {
 	return Errorf(Unreachable, "the connection to the daemon broke").
 		WithHint("see whether it runs, and what it did last: warder status, warder audit tail").WithCause(err)
 }
@@ -197,6 +202,11 @@ func (c *ClientConn) receive() (kind, []byte, error) {
 	if err != nil {
 		return 0, nil, noEOF(err)
 	}
+	return c.rest(k, n)
+}
+
+// rest reads what follows the header of an answer.
+func (c *ClientConn) rest(k kind, n int) (kind, []byte, error) {
 	if err := expect(k, n, k, answerLimit(k)); err != nil {
 		return 0, nil, err
 	}

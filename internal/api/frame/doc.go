@@ -21,6 +21,7 @@
 // # Files
 //
 //	wire.go       frames: kinds, limits, reading and writing
+//	piece.go      pieces of a text, and the dialogue that they are sent in
 //	message.go    the JSON of a request and a reply; names of operations
 //	error.go      Error, as it crosses the socket
 //	hello.go      Hello, which of two builds is newer, VersionError

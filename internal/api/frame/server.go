@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"warder/internal/secret"
@@ -23,6 +24,9 @@ type ServerConn struct {
 	w      wire
 	client Hello
 	share  Share // what the request under way takes of the budget
+
+	room   []byte      // for a piece
+	broken atomic.Bool // by Break
 }
 
 // Accept hears a client's hello over nc, whose first byte, [Mark], has been read, and answers with self. A client of

@@ -42,6 +42,7 @@ const (
 	kindError   kind = 4 // JSON of an Error, in place of a reply
 	kindItem    kind = 5 // JSON of one item of a stream
 	kindHello   kind = 6 // JSON of a Hello
+	kindPiece   kind = 7 // a piece of a text, in a dialogue
 )
 
 const (
