@@ -59,10 +59,18 @@ func Run(ctx context.Context, env Env, args []string) int {
 	}
 	e := asError(err, cmd)
 	report(&env, e, wantsJSON(args))
-	if cmd.Name() == "run" && cmd.Parent() != nil && !cmd.Parent().HasParent() {
+	if startsPrograms(cmd, args) {
 		return exitRunFailed
 	}
 	return api.RowOf(e.Code).Exit
+}
+
+// startsPrograms says whether a failure has to be told apart from that of a program which the command starts.
+func startsPrograms(cmd *cobra.Command, args []string) bool {
+	if cmd.Parent() == nil || cmd.Parent().HasParent() {
+		return false
+	}
+	return cmd.Name() == "run" || cmd.Name() == "mask" && slices.Contains(args, "--")
 }
 
 // execute finds and runs one command of the tree and returns it, also with an
@@ -109,6 +117,7 @@ func entries() []entry {
 		{[]string{"status"}, newStatus},
 		{[]string{"whoami"}, newWhoami},
 		{[]string{"run"}, newRun},
+		{[]string{"mask"}, newMask},
 		{[]string{"read"}, newRead},
 		{[]string{"item"}, newItem},
 		{[]string{"import"}, newImport},

@@ -244,6 +244,32 @@ func (r *reach) stream(ctx context.Context, op string, in any, each func(item js
 	return r.conn.Stream(ctx, op, in, each)
 }
 
+// dialogue is call for an operation that answers piece by piece. with is called once at the most.
+func (r *reach) dialogue(ctx context.Context, op string, in, begun, out any, with func(d *frame.Dialogue) error) error {
+	for again := true; ; again = false {
+		if err := r.connect(ctx); err != nil {
+			return err
+		}
+		started := false
+		err := r.conn.Dialogue(ctx, op, in, begun, out, func(d *frame.Dialogue) error {
+			started = true
+			return with(d)
+		})
+		switch {
+		case started || !again:
+			return err
+		case errors.Is(err, frame.ErrNotSent): // as in send
+			r.close()
+		case codeOf(err) == api.Locked && r.mayAsk:
+			if err := r.unlockHere(ctx, err); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
 // send makes one call. Where the daemon closed the connection before it had the
 // request, which it does when it is replaced, it tries once more.
 func (r *reach) send(ctx context.Context, op string, in, out any, values []secret.Value) ([]secret.Value, error) {

@@ -322,7 +322,6 @@ func (r *runOfProgram) tell(ctx context.Context, way *reach, end api.RunEnd) {
 func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error {
 	var large *proc.TooLargeError
 	var much *proc.TooMuchError
-	var start *proc.StartError
 	var place *proc.PlaceError
 	status, word := 0, "internal"
 	switch {
@@ -337,9 +336,10 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	case errors.As(err, &much):
 		word = "too_large"
 		err = api.Errorf(api.TooLarge, "%v", much).WithHint("give large values as files: --file NAME; or start it with fewer variables")
-	case errors.As(err, &start):
-		status, word = exitNotRunnable, "not_runnable"
-		err = api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
+	default:
+		if status, err = notStarted(err); status != 0 {
+			word = "not_runnable"
+		}
 	}
 	r.tell(ctx, way, api.RunEnd{Failed: word})
 	if status != 0 {
@@ -348,31 +348,46 @@ func (r *runOfProgram) failed(ctx context.Context, way *reach, err error) error 
 	return err
 }
 
+// notStarted is the exit status for a program that the system does not run, and what to say of it; 0 and err for anything else.
+func notStarted(err error) (status int, told error) {
+	var start *proc.StartError
+	if !errors.As(err, &start) {
+		return 0, err
+	}
+	return exitNotRunnable, api.Errorf(api.Internal, "%v", start).WithHint("see whether it is a program for this system, and has a #! line if it is a script")
+}
+
 // spec is what is started, as far as it is known before it is decided.
 func (r *runOfProgram) spec() (proc.Spec, error) {
-	spec := proc.Spec{Path: execPath(r.in), Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
+	spec := proc.Spec{Path: pathAsWritten(r.in.Argv[0], r.in.Program), Argv: r.in.Argv, Env: withoutNames(r.env.Environ(), r.plain)}
 	spec.Env = append(spec.Env, r.plain...)
 	spec.Inject = append(spec.Inject, r.lent...)
 	spec.Places = privatePlaces(r.env)
-	for i, w := range []any{r.env.In, r.env.rawOut, r.env.Err} {
-		f, ok := w.(*os.File)
-		if !ok {
-			return spec, errors.New("a program needs files as its streams")
-		}
-		spec.Streams[i] = f
-	}
-	return spec, nil
+	var err error
+	spec.Streams, err = streamsOf(r.env)
+	return spec, err
 }
 
-// execPath is the path that is executed, which a script is told: as it was written, where that leads to the very file that was judged. It
+// streamsOf are the standard streams, for a program.
+func streamsOf(env *Env) (streams [3]*os.File, err error) {
+	for i, w := range []any{env.In, env.rawOut, env.Err} {
+		f, ok := w.(*os.File)
+		if !ok {
+			return streams, errors.New("a program needs files as its streams")
+		}
+		streams[i] = f
+	}
+	return streams, nil
+}
+
+// pathAsWritten is the path that is executed, which a script is told: as it was written, where that leads to the very file that was found. It
 // does not where a ".." stands behind a link.
-func execPath(in *api.RunBegin) string {
-	name := in.Argv[0]
+func pathAsWritten(name, found string) string {
 	parts := strings.Split(name, string(filepath.Separator))
 	if len(parts) > 1 && !slices.Contains(parts, "..") {
 		return name
 	}
-	return in.Program
+	return found
 }
 
 // privatePlaces are where a program's files may be that can't be in memory alone: the session's own directory, else what all share.

@@ -124,7 +124,14 @@ type Value struct {
 	Var    string
 	As     Delivery
 	Secret bool // false if a person said that it is none: it is not hidden in what comes back
+	From   Field
 	value  secret.Value
+}
+
+// Field names the field that a value is from. A variable that is a reference is from the item that it names.
+type Field struct {
+	Source
+	Section, Name string
 }
 
 // Resolve finds the values of a request. It opens items, and closes them with the set.
@@ -203,7 +210,7 @@ func (s *Set) fromItem() error {
 		return err
 	}
 	for _, inject := range s.in.Inject {
-		field, err := Wanted(s.find, from, it, inject.Field)
+		field, err := Wanted(s.find, from, it.Item, inject.Field)
 		if err != nil {
 			return err
 		}
@@ -212,7 +219,7 @@ func (s *Set) fromItem() error {
 		if err := mayReach(from, inject.Var, inject.As); err != nil {
 			return err
 		}
-		if err := s.add(inject.Var, inject.As, field); err != nil {
+		if err := s.add(it, inject.Var, inject.As, field); err != nil {
 			return err
 		}
 	}
@@ -235,14 +242,14 @@ func Wanted(find Finder, s Source, it *vault.Item, path string) (*vault.Field, e
 	if path != "" {
 		return find.Field(s, it, path)
 	}
-	if field := mainField(it); field != nil {
+	if field := MainField(it); field != nil {
 		return field, nil
 	}
 	return nil, find.Missing("value", it.Name)
 }
 
-// mainField is what an item is kept for: its first secret, or its first field.
-func mainField(it *vault.Item) *vault.Field {
+// MainField is what an item is kept for: its first secret, or its first field.
+func MainField(it *vault.Item) *vault.Field {
 	for i := range it.Fields {
 		if it.Fields[i].Concealed {
 			return &it.Fields[i]
@@ -276,7 +283,7 @@ func (s *Set) fromStage() error {
 			s.warned = append(s.warned, fmt.Sprintf("%s can't be a variable and was left out", f.Name))
 			continue
 		}
-		if err := s.addVariable(f); err != nil {
+		if err := s.addVariable(it, f); err != nil {
 			return err
 		}
 	}
@@ -284,7 +291,7 @@ func (s *Set) fromStage() error {
 }
 
 // addVariable takes one variable of a stage, or what it stands for.
-func (s *Set) addVariable(f *vault.Field) error {
+func (s *Set) addVariable(stage opened, f *vault.Field) error {
 	if f.Ref != "" {
 		from, path, err := s.find.Reference(f.Name, f.Ref)
 		if err != nil {
@@ -293,7 +300,7 @@ func (s *Set) addVariable(f *vault.Field) error {
 		return s.addFrom(f.Name, from, path)
 	}
 	for _, way := range s.waysOf(f.Name) {
-		if err := s.add(way.Var, way.As, f); err != nil {
+		if err := s.add(stage, way.Var, way.As, f); err != nil {
 			return err
 		}
 	}
@@ -321,7 +328,7 @@ func (s *Set) addFrom(variable string, from Source, path string) error {
 	if err != nil {
 		return err
 	}
-	field, err := Wanted(s.find, from, it, path)
+	field, err := Wanted(s.find, from, it.Item, path)
 	if err != nil {
 		return err
 	}
@@ -329,7 +336,7 @@ func (s *Set) addFrom(variable string, from Source, path string) error {
 		if err := mayReach(from, way.Var, way.As); err != nil {
 			return err
 		}
-		if err := s.add(way.Var, way.As, field); err != nil {
+		if err := s.add(it, way.Var, way.As, field); err != nil {
 			return err
 		}
 	}
@@ -355,16 +362,22 @@ func allThere(s *Set, there []string) error {
 	return nil
 }
 
+// opened is an object that was opened.
+type opened struct {
+	from Source
+	*vault.Item
+}
+
 // open opens an object for as long as the set is, and notes what lending from it takes.
-func (s *Set) open(from Source) (*vault.Item, error) {
+func (s *Set) open(from Source) (opened, error) {
 	it, err := from.Vault.Open(from.ID)
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
 	s.opened = append(s.opened, it)
 	s.needs = append(s.needs, needFor(from.Level))
 	s.lists = append(s.lists, it.Commands)
-	return it, nil
+	return opened{from, it}, nil
 }
 
 // needFor is what lending from an object of that level takes.
@@ -380,7 +393,7 @@ func needFor(level vault.Level) policy.Need {
 }
 
 // add takes a copy of one value.
-func (s *Set) add(name string, as Delivery, f *vault.Field) error {
+func (s *Set) add(it opened, name string, as Delivery, f *vault.Field) error {
 	for _, v := range s.values {
 		switch {
 		case v.As == ByStdin && as == ByStdin:
@@ -393,7 +406,7 @@ func (s *Set) add(name string, as Delivery, f *vault.Field) error {
 	if err != nil {
 		return err
 	}
-	v := Value{name, as, f.Concealed || f.NonSecret != vault.ByPerson, value}
+	v := Value{name, as, f.Concealed || f.NonSecret != vault.ByPerson, Field{it.from, f.Section, f.Name}, value}
 	if v.Secret && value.Len() < mask.MinLength {
 		s.warned = append(s.warned, fmt.Sprintf("the value of %s is too short to be hidden in what comes back", name))
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"warder/internal/api"
@@ -31,6 +32,11 @@ type acts struct {
 
 	gate    *gate.Gate
 	holding holding // of the acts that clients carry out
+
+	needles  *needles
+	guesses  guesses
+	withheld atomic.Int64                     // bytes of masked output that wait for its end
+	warn     func(format string, args ...any) // has status tell something; may be nil
 }
 
 // operation is how one operation is carried out.
@@ -50,6 +56,7 @@ const (
 	changes             // the account: one after another
 	beside              // what is kept beside the account, one after another; works while that is locked
 	streams             // the audit log; works while the account is locked
+	talks               // at the account, in a dialogue
 )
 
 // proof is the one value that an operation takes which may need presence and has no values of its own.
@@ -79,6 +86,8 @@ var operations = [...]operation{
 	{api.OpRead, proof, false, looks, planRead},
 	{api.OpRun, proof, false, looks, planRun},
 
+	{api.OpMask, 0, false, talks, planMask},
+
 	{api.OpTrustList, 0, false, beside, planTrustList},
 	{api.OpTrustAdd, proof, false, changes, planTrustAdd},
 	{api.OpTrustRemove, proof, false, beside, planTrustRemove},
@@ -97,13 +106,18 @@ func (a *acts) ops() map[string]api.Op {
 	ops := make(map[string]api.Op, len(operations))
 	for _, o := range operations {
 		op := api.Op{Takes: o.takes, Returns: o.returns}
-		if o.kind == streams {
+		switch o.kind {
+		case streams:
 			op.Stream = func(ctx context.Context, call *api.Call, send func(any) error) error {
-				_, err := a.perform(ctx, &o, call, send)
+				_, err := a.perform(ctx, &o, call, way{send: send})
 				return err
 			}
-		} else {
-			op.Call = func(ctx context.Context, call *api.Call) (*api.Reply, error) { return a.perform(ctx, &o, call, nil) }
+		case talks:
+			op.Dialogue = func(ctx context.Context, call *api.Call, d api.Dialogue) (*api.Reply, error) {
+				return a.perform(ctx, &o, call, way{talk: d})
+			}
+		case looks, changes, beside:
+			op.Call = func(ctx context.Context, call *api.Call) (*api.Reply, error) { return a.perform(ctx, &o, call, way{}) }
 		}
 		ops[o.name] = op
 	}

@@ -30,7 +30,7 @@ func (d accepting) ops(a *acts) map[string]api.Op {
 	ops := map[string]api.Op{}
 	for _, o := range []operation{pending, accept} {
 		ops[o.name] = api.Op{Takes: o.takes, Call: func(ctx context.Context, call *api.Call) (*api.Reply, error) {
-			return a.perform(ctx, &o, call, nil)
+			return a.perform(ctx, &o, call, way{})
 		}}
 	}
 	return ops

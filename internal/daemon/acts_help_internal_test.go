@@ -81,7 +81,7 @@ func newScene(t testing.TB) *scene {
 			}
 			return s.account, nil
 		},
-		log: s.log, person: func() { s.persons++ }, now: func() time.Time { return s.now }, state: places,
+		log: s.log, person: func() { s.persons++ }, now: func() time.Time { return s.now }, state: places, needles: &needles{},
 	}
 	serve(s)
 	return s

@@ -34,13 +34,20 @@ type act struct {
 	run    func(ctx context.Context) (*api.Reply, error)
 	lend   func(p *gate.Permit) (*api.Reply, error) // in place of run, where the caller carries it out
 	stream func(ctx context.Context, send func(any) error) error
+	talk   func(ctx context.Context, d api.Dialogue) (*api.Reply, error)
 	close  func() // wipes what the plan opened; may be nil
 	faults faults // the names behind a refusal, for the caller alone
 }
 
+// way is how an act answers that does not do so all at once. It has what its operation is declared for.
+type way struct {
+	send func(any) error
+	talk api.Dialogue
+}
+
 // perform carries out one operation: it makes an intent of the call, and the gate does the rest with what the operation's plan
 // says.
-func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send func(any) error) (*api.Reply, error) {
+func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, back way) (*api.Reply, error) {
 	r, err := a.newRequest(op, call)
 	if err != nil {
 		return nil, err
@@ -55,7 +62,7 @@ func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, send 
 			return nil, vaultError(r, err)
 		}
 		return r.toGate(planned, func(ctx context.Context, p *gate.Permit) (err error) {
-			reply, err = planned.execute(ctx, p, send)
+			reply, err = planned.execute(ctx, p, back)
 			return vaultError(r, err)
 		})
 	})
@@ -88,7 +95,7 @@ func (r *request) plan(ctx context.Context, op *operation) (*act, error) {
 	switch {
 	case err == nil:
 		r.account = vault.Until(ctx, account) // nothing waits on for a caller that has gone
-	case op.kind == looks || op.kind == changes:
+	case op.kind == looks || op.kind == changes || op.kind == talks:
 		return nil, err
 	}
 	if err := takeProof(r, op); err != nil {
@@ -112,10 +119,12 @@ func (r *request) toGate(planned *act, run func(context.Context, *gate.Permit) e
 }
 
 // execute runs an act that was permitted.
-func (a *act) execute(ctx context.Context, p *gate.Permit, send func(any) error) (*api.Reply, error) {
+func (a *act) execute(ctx context.Context, p *gate.Permit, back way) (*api.Reply, error) {
 	switch {
 	case a.stream != nil:
-		return nil, a.stream(ctx, send)
+		return nil, a.stream(ctx, back.send)
+	case a.talk != nil:
+		return a.talk(ctx, back.talk)
 	case a.lend != nil:
 		return a.lend(p)
 	}

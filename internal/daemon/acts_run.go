@@ -29,6 +29,9 @@ func planRun(r *request) (*act, error) {
 			if err := set.Lend(p, clientStarter{r}); err != nil {
 				return nil, err
 			}
+			if !r.isPerson() {
+				r.acts.needles.lent.note(principalKey(r.who), lentBy(set))
+			}
 			return &api.Reply{Output: api.RunPermit{
 				Lease: r.ID, Mask: in.Mask || r.who.Masked && !p.Proved(), Values: runValues(set), Warnings: full(set.Warnings()),
 			}}, nil

@@ -196,7 +196,7 @@ func (d answers) seal(a *acts) api.Op {
 func (a *acts) sealOp() api.Op {
 	seal := operation{api.OpAuditSeal, proof, false, changes, planAuditSeal}
 	return api.Op{Takes: seal.takes, Call: func(ctx context.Context, call *api.Call) (*api.Reply, error) {
-		return a.perform(ctx, &seal, call, nil)
+		return a.perform(ctx, &seal, call, way{})
 	}}
 }
 

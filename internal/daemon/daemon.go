@@ -46,6 +46,7 @@ type Daemon struct {
 	held     atomic.Pointer[audit.Mark] // what the account has signed of the log and the log does not hold; nil usually
 	checked  atomic.Pointer[time.Time]  // when this daemon last verified all of the log
 	keep     *keeper
+	needles  needles
 	gate     *gate.Gate
 	listener *api.Listener
 
@@ -157,7 +158,7 @@ func (d *Daemon) ops() map[string]api.Op {
 	a := &acts{
 		account: d.keep.get, log: d.audit, person: d.keep.acted, now: d.clock.now, state: d.state,
 		gate: d.gate, holding: holding{d.gate, newPrograms(d.state).has, holderOf},
-		unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(),
+		unattended: d.keep.unattended, home: platform.HomeDir(), places: d.places(), needles: &d.needles, warn: d.warn,
 	}
 	d.onEnd(func() error { d.gate.Shut(); return nil })
 	own := answers{d}

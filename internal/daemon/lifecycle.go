@@ -141,8 +141,9 @@ func (d journal) recordOpening(ctx context.Context, o *openedAccount) error {
 	return placeError("the audit log", err)
 }
 
-// beforeLock seals and signs the log's state while the keys are there.
+// beforeLock wipes what was made of values, then seals and signs the log's state while the keys are there.
 func (d journal) beforeLock(a *vault.Account) (signed bool) {
+	d.needles.close()
 	if d.held.Load() != nil {
 		return true // nothing is sealed over what contradicts the account, and that is signed
 	}

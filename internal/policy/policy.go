@@ -10,6 +10,7 @@ type Need string
 // What acts take. What is not open to an agent is not there for it, which is no matter of this table.
 const (
 	ToLook        Need = "look"          // to know what there is, without any value
+	ToMask        Need = "mask"          // to have stored values hidden in an output
 	ToAdd         Need = "add"           // to store what is new
 	ToChange      Need = "change"        // to change or remove what is there
 	ToChangeOwn   Need = "change_own"    // the same of what this very agent made
@@ -87,6 +88,7 @@ type row struct {
 // rows say who may do what.
 var rows = [...]row{
 	{ToLook, Allow, Allow, "", "", ""},
+	{ToMask, Allow, Allow, "", "", ""},
 	{ToAdd, Allow, Allow, "", "", ""},
 	{ToChange, Allow, Deny, Denied, "an agent changes only the items that it made itself", "ask a person to do it"},
 	{ToChangeOwn, Allow, Allow, "", "", ""},

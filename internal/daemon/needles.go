@@ -1,0 +1,244 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"warder/internal/api"
+	"warder/internal/caller"
+	"warder/internal/credential"
+	"warder/internal/mask"
+	"warder/internal/seal"
+	"warder/internal/vault"
+)
+
+// keptSets is how many sets are kept for their next use, beside those in use. One of 10,000 values takes tens of megabytes, and who masks
+// does it again and again.
+const keptSets = 3
+
+// needles has the sets of values that output is masked by. One set is a principal's own, since it is named and chosen by what that may know:
+// a person's has all concealed values; an agent's those that say nothing by being hidden, and whatever it was lent.
+//
+// A set is made when it is needed first, and kept until the account changes or is locked: making one opens every item.
+type needles struct {
+	lent lentValues
+
+	making sync.Mutex // held while a set is made, so that no two are made at once; taken before mu
+	mu     sync.Mutex // guards everything below, and the users of each set
+	shut   bool
+	kept   []*needleSet // the one used last at the end
+	inUse  map[*needleSet]bool
+}
+
+// needleSet is a set, and what its values are.
+type needleSet struct {
+	*mask.Set
+	key   string // the principal's
+	stamp seal.Hash
+	lent  int // how many values that principal had been lent
+	known []bool
+
+	users int
+}
+
+// isKnown says whether the value of that number was lent to whom the set is for.
+func (s *needleSet) isKnown(value int) bool { return value < len(s.known) && s.known[value] }
+
+// principalKey names whom a set is for. Unknown callers share one: nothing tells them apart but their own processes, which come and go.
+func principalKey(id caller.Identity) string {
+	switch id.Verdict {
+	case caller.Person:
+		return "person"
+	case caller.Agent:
+		i := id.Instance
+		return fmt.Sprintf("agent %s %s/%d/%d/%d", id.Client, i.BootID, i.PID, i.Start, i.Inode)
+	case caller.Unknown:
+	}
+	return "unknown"
+}
+
+// take is the set of a request's principal, made of all that the account holds. The caller gives it back.
+//
+// Errors: the vault's, of code Locked where the account has been locked.
+func (n *needles) take(l *lookup) (*needleSet, error) {
+	n.making.Lock()
+	defer n.making.Unlock()
+	stamp, err := vault.Stamp(l.account)
+	if err != nil {
+		return nil, err
+	}
+	key := principalKey(l.who)
+	lent := n.lent.of(key)
+	if s := n.find(key, stamp, len(lent)); s != nil {
+		return s, nil
+	}
+	s := &needleSet{Set: mask.NewSet(mask.Options{}), key: key, stamp: stamp, lent: len(lent)}
+	m := needleMaker{l, s, lent}
+	for _, v := range l.account.Vaults() {
+		for _, meta := range v.List(vault.KindItem, vault.KindStage) {
+			if err := m.addItem(found{v, meta}); err != nil {
+				s.Destroy()
+				return nil, err
+			}
+		}
+	}
+	return s, n.keep(s)
+}
+
+// of is a set of some items alone, for one use.
+func (n *needles) of(l *lookup, items []found) (*needleSet, error) {
+	s := &needleSet{Set: mask.NewSet(mask.Options{})}
+	m := needleMaker{l, s, n.lent.of(principalKey(l.who))}
+	for _, f := range items {
+		if err := m.addItem(f); err != nil {
+			s.Destroy()
+			return nil, err
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return s, n.use(s)
+}
+
+// find finds a set that is kept and still true, for one more user.
+func (n *needles) find(key string, stamp seal.Hash, lent int) *needleSet {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, s := range n.kept {
+		if s.key == key {
+			n.kept = slices.Delete(n.kept, i, i+1)
+			if s.stamp == stamp && s.lent == lent && n.use(s) == nil {
+				n.kept = append(n.kept, s)
+				return s
+			}
+			n.drop(s)
+			break
+		}
+	}
+	return nil
+}
+
+// keep keeps a set that was made, for one user.
+func (n *needles) keep(s *needleSet) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.use(s); err != nil {
+		return err
+	}
+	n.kept = append(n.kept, s)
+	if len(n.kept) > keptSets {
+		oldest := n.kept[0]
+		n.kept = slices.Delete(n.kept, 0, 1)
+		n.drop(oldest)
+	}
+	return nil
+}
+
+// use begins a use, under mu.
+func (n *needles) use(s *needleSet) error {
+	if n.shut {
+		s.Destroy()
+		return errLocked()
+	}
+	if n.inUse == nil {
+		n.inUse = map[*needleSet]bool{}
+	}
+	s.users++
+	n.inUse[s] = true
+	return nil
+}
+
+func errLocked() error { return api.Errorf(api.Locked, "the account is locked") }
+
+// give gives a set back.
+func (n *needles) give(s *needleSet) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s.users--; s.users == 0 {
+		delete(n.inUse, s)
+		if !slices.Contains(n.kept, s) {
+			s.Destroy()
+		}
+	}
+}
+
+// drop wipes a set that is kept no more, once nobody uses it. mu is held.
+func (n *needles) drop(s *needleSet) {
+	if s.users == 0 {
+		s.Destroy()
+	}
+}
+
+// close wipes all sets: the account is about to be locked, for good. Whatever is masked by one ends with an error.
+func (n *needles) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shut = true
+	for _, s := range n.kept {
+		s.Destroy()
+	}
+	for s := range n.inUse {
+		s.Destroy()
+	}
+	n.kept, n.inUse = nil, nil
+	n.lent.forget()
+}
+
+// needleMaker puts values into a set.
+type needleMaker struct {
+	*lookup
+	set  *needleSet
+	lent map[lentValue]bool
+}
+
+// addItem opens an item or a stage and adds its concealed values. One that can't be read has no value to hide.
+func (m needleMaker) addItem(f found) error {
+	it, err := f.vault.Open(f.ID)
+	switch {
+	case errors.Is(err, vault.ErrDamaged) || errors.Is(err, vault.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer it.Destroy()
+	named := m.sees(f)
+	for i := range it.Fields {
+		field := &it.Fields[i]
+		lent := m.lent[lentField(f.vault, f.ID, field.Section, field.Name)]
+		if !lent && (!field.Concealed || !m.isPerson() && !isStrong(field)) {
+			continue
+		}
+		name := ""
+		if named {
+			name = needleName(it, field)
+		}
+		err := m.set.Add(name, field.Value, mask.ValueOptions{User: credential.UserOf(it)})
+		if errors.Is(err, mask.ErrShort) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		m.set.known = append(m.set.known, lent)
+	}
+	return nil
+}
+
+// isStrong says whether a value may be hidden from whom it was not lent to. That others are looked for would tell which they are: there are
+// few of them, and whoever prints them all sees which one is hidden.
+func isStrong(f *vault.Field) bool { return f.Value.Len() >= shortValue && f.Score >= weakScore }
+
+// needleName is the name by which who knows an item knows one of its values: the item's for what it is kept for, the variable's in a stage.
+func needleName(it *vault.Item, f *vault.Field) string {
+	switch {
+	case it.Kind == vault.KindStage:
+		return f.Name
+	case credential.MainField(it) == f:
+		return it.Name
+	case f.Section != "":
+		return it.Name + "/" + f.Section + "/" + f.Name
+	}
+	return it.Name + "/" + f.Name
+}
