@@ -50,10 +50,13 @@ func (c *Client) Stream(ctx context.Context, op string, in any, each func(item j
 	return c.ClientConn.Stream(ctx, op, input, each)
 }
 
-// Dialogue asks for one operation that answers piece by piece, and reads what it says at the beginning into begun, and its output into out.
-// Errors are those of [frame.ClientConn.Dialogue].
-func (c *Client) Dialogue(ctx context.Context, op string, in, begun, out any, with func(d *frame.Dialogue) error) error {
-	input, err := encode(op, in)
+// Talk is what is said before and after the pieces of a dialogue: the input, what the daemon says at the beginning, and its output, each a
+// pointer to what it is read into.
+type Talk struct{ In, Begun, Out any }
+
+// Dialogue asks for one operation that answers piece by piece. Errors are those of [frame.ClientConn.Dialogue].
+func (c *Client) Dialogue(ctx context.Context, op string, t Talk, with func(d *frame.Dialogue) error) error {
+	input, err := encode(op, t.In)
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (c *Client) Dialogue(ctx context.Context, op string, in, begun, out any, wi
 		return nil
 	}
 	output, err := c.ClientConn.Dialogue(ctx, op, input, func(item json.RawMessage, d *frame.Dialogue) error {
-		if err := fit(item, begun); err != nil {
+		if err := fit(item, t.Begun); err != nil {
 			return err
 		}
 		return with(d)
@@ -72,7 +75,7 @@ func (c *Client) Dialogue(ctx context.Context, op string, in, begun, out any, wi
 	if err != nil {
 		return err
 	}
-	return fit(output, out)
+	return fit(output, t.Out)
 }
 
 func encode(op string, in any) (json.RawMessage, error) {

@@ -149,7 +149,7 @@ func (m *maskOutput) converse(ctx context.Context, with func(way *reach, begun a
 	defer way.close()
 	var done api.Masked
 	var begun api.MaskBegun
-	return way.dialogue(ctx, api.OpMask, m.in, &begun, &done, func(d *frame.Dialogue) error { return with(way, begun, d) })
+	return dialogue(ctx, way, api.OpMask, api.Talk{In: m.in, Begun: &begun, Out: &done}, func(d *frame.Dialogue) error { return with(way, begun, d) })
 }
 
 // filter masks what is piped in.

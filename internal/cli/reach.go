@@ -245,13 +245,13 @@ func (r *reach) stream(ctx context.Context, op string, in any, each func(item js
 }
 
 // dialogue is call for an operation that answers piece by piece. with is called once at the most.
-func (r *reach) dialogue(ctx context.Context, op string, in, begun, out any, with func(d *frame.Dialogue) error) error {
+func dialogue(ctx context.Context, r *reach, op string, t api.Talk, with func(d *frame.Dialogue) error) error {
 	for again := true; ; again = false {
 		if err := r.connect(ctx); err != nil {
 			return err
 		}
 		started := false
-		err := r.conn.Dialogue(ctx, op, in, begun, out, func(d *frame.Dialogue) error {
+		err := r.conn.Dialogue(ctx, op, t, func(d *frame.Dialogue) error {
 			started = true
 			return with(d)
 		})

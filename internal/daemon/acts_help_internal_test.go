@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"warder/internal/api"
+	"warder/internal/api/frame"
 	"warder/internal/audit"
 	"warder/internal/caller"
 	"warder/internal/gate"
@@ -54,6 +56,10 @@ type scene struct {
 	asked   map[string]*api.Error // for presence, by challenge
 	carries string                // what the proofs carry that are made for do and once
 	receipt string                // of the last one
+
+	pieces []frame.Piece // what is said in the dialogue of the next call
+	heard  [frame.MaxTexts]string
+	heed   func() // called before each piece; may be nil
 }
 
 // newScene makes one, in memory where that is possible.
@@ -269,7 +275,14 @@ func (s *scene) carryOut(o api.Op, call *api.Call) (res result) {
 		res.err = s.told(err)
 		return res
 	}
-	reply, err := o.Call(context.Background(), call)
+	var reply *api.Reply
+	if o.Dialogue != nil {
+		s.heard = [frame.MaxTexts]string{}
+		reply, err = o.Dialogue(s.t.Context(), call, &saying{s, false})
+		s.pieces, s.heed = nil, nil
+	} else {
+		reply, err = o.Call(context.Background(), call)
+	}
 	if res.err = s.told(err); err != nil || reply == nil {
 		return res
 	}
@@ -283,6 +296,36 @@ func (s *scene) carryOut(o api.Op, call *api.Call) (res result) {
 		v.Destroy()
 	}
 	return res
+}
+
+// saying is the client's side of a dialogue: it says the scene's pieces.
+type saying struct {
+	*scene
+	more bool // there is more of the last answer
+}
+
+func (s *saying) Begin(any) error { return nil }
+
+func (s *saying) Next() (frame.Piece, error) {
+	if s.heed != nil {
+		s.heed()
+	}
+	if len(s.pieces) == 0 {
+		return frame.Piece{}, io.EOF
+	}
+	p := s.pieces[0]
+	if s.more {
+		return frame.Piece{Text: p.Text}, nil
+	}
+	return p, nil
+}
+
+func (s *saying) Answer(p frame.Piece) error {
+	s.heard[p.Text] += string(p.Bytes)
+	if s.more = p.More; !s.more {
+		s.pieces = s.pieces[1:]
+	}
+	return nil
 }
 
 // told is an error as the client is told it. One that is none of the table's is a mistake in these tests.

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,6 +121,7 @@ type Dialogue struct {
 	mu   sync.Mutex // held from a piece to its answer
 	room []byte
 	err  error // how it ended before its time
+	over bool  // by a word of the daemon's, after which the connection is in step
 }
 
 // Ask sends a piece and returns the answer to it, whose bytes are valid until the next Ask of anybody; so use takes them. An error is
@@ -156,7 +158,11 @@ func (d *Dialogue) ask(p Piece) (Piece, error) {
 	}
 	if k != kindPiece {
 		_, _, err := d.c.rest(k, n)
-		return Piece{}, asAnswer(err)
+		var answer *Error
+		if d.over = errors.As(err, &answer); d.over {
+			return Piece{}, answer
+		}
+		return Piece{}, broken(cmp.Or(err, ErrMalformed))
 	}
 	if err := expect(k, n, kindPiece, pieceHead+MaxAnswer); err != nil {
 		return Piece{}, broken(err)
@@ -169,18 +175,6 @@ func (d *Dialogue) ask(p Piece) (Piece, error) {
 		return Piece{}, broken(err)
 	}
 	return answer, nil
-}
-
-// asAnswer is an error of the daemon's, or what is wrong with the connection.
-func asAnswer(err error) error {
-	var answer *Error
-	switch {
-	case errors.As(err, &answer):
-		return answer
-	case err == nil:
-		err = ErrMalformed
-	}
-	return broken(err)
 }
 
 // Dialogue asks for one operation that answers piece by piece. with gets what the daemon says at the beginning, and asks as it likes; its
@@ -204,7 +198,11 @@ func (c *ClientConn) Dialogue(ctx context.Context, op string, input json.RawMess
 			return fmt.Errorf("no beginning of a dialogue: %w", ErrMalformed)
 		}
 		d := &Dialogue{c: c}
-		if stopped = with(body, d); stopped != nil {
+		switch stopped = with(body, d); {
+		case stopped == nil:
+		case d.isOver():
+			return nil
+		default:
 			return c.Close()
 		}
 		output, err = d.end()
@@ -214,6 +212,13 @@ func (c *ClientConn) Dialogue(ctx context.Context, op string, input json.RawMess
 		return nil, stopped
 	}
 	return output, err
+}
+
+// isOver says whether the daemon ended it.
+func (d *Dialogue) isOver() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.over
 }
 
 // end says that nothing more is asked, and hears the reply.
