@@ -73,7 +73,7 @@ func TestImportWarnsWithLines(t *testing.T) {
 		"no variable's name":  {"A=first-v4lue-Qx7\r\nmy.var-x=secnd-v4lue-Qx7\r\n", 2, "my.var-x can't be a variable"},
 		"a digit first":       {"1A=first-v4lue-Qx7\n", 1, "1A can't be a variable"},
 		"a reference":         {"A=warder://personal/x/token\n", 1, "looks like a reference"},
-		"a short value":       {"B='\n\n'\nexport A=ab\n", 4, "shorter than 8 bytes"},
+		"a short value":       {"B='\n\n'\nexport A=ab\n", 4, "shorter than 4 bytes"},
 		"a name of a program": {"\xef\xbb\xbfNODE_OPTIONS=--require=/tmp/x-Qx7.js\n", 1, "programs take code or options"},
 		"nothing":             {"# only a comment\n", 0, "there is no variable"},
 	} {

@@ -11,7 +11,6 @@ import (
 	"warder/internal/api"
 	"warder/internal/policy"
 	"warder/internal/seal"
-	"warder/internal/secret"
 	"warder/internal/vault"
 )
 
@@ -25,13 +24,6 @@ func marks(l *lookup) []string {
 	}
 	return []string{byAgent}
 }
-
-// What is judged of a value when it is stored: shorter or weaker ones can't be found again in an output that nobody lent them
-// to without masking half of what is said.
-const (
-	shortValue = 8
-	weakScore  = 3
-)
 
 // planItemAdd stores a new item.
 func planItemAdd(r *request) (*act, error) {
@@ -162,33 +154,6 @@ func addItem(r *request, v *vault.Vault, it *vault.Item) (*api.Reply, error) {
 		}
 	}
 	return &api.Reply{Output: out}, nil
-}
-
-// warningsOf says what is weak about stored values.
-func warningsOf(fields []vault.Field) []string {
-	warnings := []string{}
-	for _, f := range fields {
-		if text := weakness(f.Name, f.Value, f.Concealed); text != "" {
-			warnings = append(warnings, text)
-		}
-	}
-	return warnings
-}
-
-// weakness says what is weak about a value: nothing of it but its name.
-func weakness(name string, value secret.Value, concealed bool) string {
-	score := 0
-	switch {
-	case value.Len() == 0:
-		return fmt.Sprintf("the value of %s is empty", name)
-	case !concealed:
-		return ""
-	case value.Len() < shortValue:
-		return fmt.Sprintf("the value of %s is shorter than %d bytes: it is masked only where it was lent", name, shortValue)
-	case value.Use(func(b []byte) { score = secret.Strength(b) }) != nil || score >= weakScore:
-		return ""
-	}
-	return fmt.Sprintf("the value of %s is easy to guess (strength %d of 4): it is masked only where it was lent", name, score)
 }
 
 // levelOf reads the level of something new. What an agent stores without a word it can use.

@@ -285,7 +285,7 @@ func TestTakingOverIsTold(t *testing.T) {
 // TestItemWarnings: short, guessable and empty values are told when they are stored.
 func TestItemWarnings(t *testing.T) {
 	s := newScene(t)
-	for text, want := range map[string]string{"": "empty", "k4#": "shorter than 8", "password123": "easy to guess", token: ""} {
+	for text, want := range map[string]string{"": "empty", "k4#": "shorter than 4 bytes: it is never masked", "k4#x": "shorter than 8", "password123": "easy to guess", token: ""} {
 		var out api.ItemAdded
 		s.ok(s.do(person(), api.OpItemAdd, api.ItemAdd{
 			Name: "n" + want, Type: "other", Fields: []api.FieldIn{{Name: "token", Concealed: true}},
