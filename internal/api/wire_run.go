@@ -5,6 +5,7 @@ const (
 	ByEnv   = "env"   // in a variable
 	ByFile  = "file"  // in a file in memory that a variable names
 	ByStdin = "stdin" // as the program's standard input
+	ToHide  = "hide"  // not at all: what comes back is searched for it
 )
 
 // RunBegin asks for values for a program: those of an item, of a project's stage, or of the references in an env file.
@@ -56,6 +57,9 @@ type RunValue struct {
 	Var    string `json:"var"`
 	As     string `json:"as"`
 	Secret bool   `json:"secret"` // false if a person said that it is none: it is not hidden
+	// User is the number, from 1 on, of the permit's value that is the name of the user whom this one is for; 0 without one. Programs
+	// send the two together (HTTP's Basic authentication).
+	User int `json:"user,omitempty"`
 }
 
 // RunLease names a run that was begun.

@@ -405,6 +405,9 @@ func (r *runOfProgram) inject(spec *proc.Spec) error {
 	r.hidden = mask.NewSet(mask.Options{})
 	for i, v := range r.permit.Values {
 		value := r.values[i]
+		if v.As == api.ToHide {
+			continue
+		}
 		spec.Inject = append(spec.Inject, proc.Injection{
 			Delivery: deliveryOf(v.As), Name: v.Var, Size: value.Len(), Write: func(w io.Writer) error {
 				defer value.Destroy() // the program has it from here on (S2-22)
@@ -450,7 +453,11 @@ func (r *runOfProgram) hide(v api.RunValue, value secret.Value) error {
 	if name == "" {
 		name = r.in.Item
 	}
-	err := r.hidden.Add(name, value, mask.ValueOptions{})
+	var o mask.ValueOptions
+	if v.User > 0 && v.User <= len(r.values) {
+		o.User = r.values[v.User-1]
+	}
+	err := r.hidden.Add(name, value, o)
 	if errors.Is(err, mask.ErrShort) {
 		return nil // the daemon has warned of it
 	}

@@ -110,6 +110,7 @@ type Set struct {
 
 	needs    []policy.Need
 	values   []Value
+	users    []userOf
 	places   []string // what the values are from, for the person who is asked
 	lists    [][]vault.Command
 	opened   []*vault.Item
@@ -125,7 +126,9 @@ type Value struct {
 	As     Delivery
 	Secret bool // false if a person said that it is none: it is not hidden in what comes back
 	From   Field
-	value  secret.Value
+	// User is which of the names that are lent along is the user's whom the value is for, from 1 on; 0 without one.
+	User  int
+	value secret.Value
 }
 
 // Field names the field that a value is from. A variable that is a reference is from the item that it names.
@@ -406,7 +409,13 @@ func (s *Set) add(it opened, name string, as Delivery, f *vault.Field) error {
 	if err != nil {
 		return err
 	}
-	v := Value{name, as, f.Concealed || f.NonSecret != vault.ByPerson, Field{it.from, f.Section, f.Name}, value}
+	v := Value{Var: name, As: as, Secret: f.Concealed || f.NonSecret != vault.ByPerson, From: Field{it.from, f.Section, f.Name}, value: value}
+	if v.Secret {
+		if v.User, err = s.userOf(it, f); err != nil {
+			value.Destroy()
+			return err
+		}
+	}
 	if v.Secret && value.Len() < mask.MinLength {
 		s.warned = append(s.warned, fmt.Sprintf("the value of %s is too short to be hidden in what comes back", name))
 	}
@@ -439,11 +448,15 @@ func (s *Set) Text() string {
 	return fmt.Sprintf("run %s (%s) with %s from %s", s.in.Argv[0], s.in.Program, strings.Join(names, ", "), strings.Join(from, ", "))
 }
 
-// Lend gives the values to the starter, which the gate has permitted.
+// Lend gives the values to the starter, which the gate has permitted, and behind them the names of users (Users), by which more is
+// hidden of what the program prints.
 func (s *Set) Lend(p *gate.Permit, to Starter) error {
 	values := make([]secret.Value, len(s.values))
 	for i, v := range s.values {
 		values[i] = v.value
+	}
+	for _, u := range s.users {
+		values = append(values, u.name)
 	}
 	if err := to.Start(p, values); err != nil {
 		return err
@@ -461,6 +474,9 @@ func (s *Set) Close() {
 		it.Destroy()
 	}
 	if !s.given {
+		for _, u := range s.users {
+			u.name.Destroy()
+		}
 		for _, v := range s.values {
 			v.value.Destroy()
 		}

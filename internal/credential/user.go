@@ -23,3 +23,31 @@ func UserOf(it *vault.Item) secret.Value {
 	}
 	return secret.Value{}
 }
+
+// userOf is a user's name that goes along with a set's values.
+type userOf struct {
+	item *vault.Item
+	name secret.Value
+}
+
+// userOf is the number, from 1 on, of the name that goes along with a field of an opened item; 0 if none does.
+func (s *Set) userOf(it opened, f *vault.Field) (int, error) {
+	for i, u := range s.users {
+		if u.item == it.Item {
+			return i + 1, nil
+		}
+	}
+	name := UserOf(it.Item)
+	if name.IsZero() || name.Equal(f.Value) {
+		return 0, nil
+	}
+	name, err := name.Clone()
+	if err != nil {
+		return 0, err
+	}
+	s.users = append(s.users, userOf{it.Item, name})
+	return len(s.users), nil
+}
+
+// Users is how many names of users go along with the values.
+func (s *Set) Users() int { return len(s.users) }

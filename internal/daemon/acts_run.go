@@ -58,7 +58,14 @@ func runRequest(in *api.RunBegin) credential.Request {
 func runValues(set *credential.Set) []api.RunValue {
 	list := []api.RunValue{}
 	for _, v := range set.Values() {
-		list = append(list, api.RunValue{Var: v.Var, As: string(v.As), Secret: v.Secret})
+		told := api.RunValue{Var: v.Var, As: string(v.As), Secret: v.Secret}
+		if v.User > 0 {
+			told.User = len(set.Values()) + v.User
+		}
+		list = append(list, told)
+	}
+	for range set.Users() {
+		list = append(list, api.RunValue{As: api.ToHide})
 	}
 	return list
 }

@@ -109,3 +109,112 @@ func TestMask_locked(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// TestU_17_basicAuth: a user's name and the password in one word of base64, as HTTP has them, are hidden whole, by run and by mask.
+func TestU_17_basicAuth(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	password := token("pw-")
+	h.add(t, password, "web --type login --field password --set username=someone@example.org --level use")
+	word := base64.StdEncoding.EncodeToString([]byte("someone@example.org:" + password))
+	const print = `echo "Authorization: Basic $(printf %s "someone@example.org:$V" | base64 -w0)" >&2`
+	r := h.agent(t, "", "run", "web", "--env-var", "V=password", "--", "bash", "-c", print)
+	if r.Status != 0 || !strings.HasPrefix(r.Stderr, "Authorization: Basic ****(V)") || len(r.Stderr) > len("Authorization: Basic ****(V)")+4 { // "A==" may be left: two bits
+		t.Errorf("run: %+v", r)
+	}
+	r = h.agent(t, "Basic "+word+"\n", "mask")
+	if r.Status != 0 || !strings.HasPrefix(r.Stdout, "Basic ****(web") || strings.Contains(r.Stdout, word[:8]) {
+		t.Errorf("mask: %+v", r)
+	}
+}
+
+// TestMask_terminal: at a terminal the program has one, and what is typed and shown there goes through. A prompt that might begin a value
+// shows all the same.
+func TestMask_terminal(t *testing.T) {
+	h := newHouse(t, person.Options{})
+	value := token("Enter it: ")
+	h.add(t, value, "prompted --type password")
+	h.door.Begin(t, `warder mask -- bash -c 'test -t 0 && test -t 1 && test -t 2 && echo all; read -rp "Enter it: " x; echo "got <$x>"; stty size'`)
+	h.door.Expect(t, `all`)
+	h.door.Expect(t, `Ente`)
+	h.door.Type(t, value+"\n")
+	h.door.Expect(t, `got <\*\*\*\*\(prompted\)>`)
+	if r := h.door.Finish(t); r.Status != 0 {
+		t.Errorf("%+v", r)
+	}
+	h.door.Begin(t, "warder mask -- sleep 1000")
+	awaitProgram(t, h.World, "sleep")
+	h.door.Type(t, "\x03")
+	wantsShown(t, "^C", h.door.Finish(t), 130, ``)
+	wantsShown(t, "no input", h.door.Run(t, "warder mask"), 2, `error\[usage\]: nothing is piped in`)
+}
+
+// TestMask_pipes: the filter ends when its reader or its writer does, and takes every byte however it comes.
+func TestMask_pipes(t *testing.T) {
+	m := masked(t)
+	for _, row := range []struct{ name, line, want string }{
+		{"the reader goes", `yes | warder mask | head -n 2; echo "${PIPESTATUS[@]}"`, `^y\s+y\s+141 141 0`},
+		{"the reader of a program goes", `warder mask -- yes | head -n 1; echo "${PIPESTATUS[@]}"`, `^y\s+141 0`},
+		{"no input", `warder mask < /dev/null; echo $?`, `^0`},
+		{"many bytes", `head -c 30000000 /dev/zero | warder mask | cksum`, ``},
+		{"one at a time", `(for i in a b c d; do printf %s $i; done; printf '\0\n') | warder mask | od -An -tx1`, `61 62 63 64 00 0a`},
+	} {
+		r := m.door.Run(t, row.line)
+		wantsShown(t, row.name, r, 0, row.want)
+		if strings.Contains(r.Output, "error") {
+			t.Errorf("%s: %+v", row.name, r)
+		}
+	}
+	a, b := m.door.Run(t, `head -c 30000000 /dev/urandom > rnd; warder mask < rnd | cmp - rnd && echo same`), "same"
+	wantsShown(t, "any bytes", a, 0, b)
+}
+
+// TestMask_daemonKilled: when the daemon dies nothing more comes out, and that is told.
+func TestMask_daemonKilled(t *testing.T) {
+	m := masked(t)
+	file := func(name string) string { return filepath.Join(m.Home(), name) }
+	read := func(name string) string {
+		text, _ := os.ReadFile(file(name))
+		return string(text)
+	}
+	for name, text := range map[string]string{"value": m.token + "\n", "feed": "echo begun; until [ -e go ]; do sleep 0.1; done; cat value; echo after\n"} {
+		if err := os.WriteFile(file(name), []byte(text), 0o644); err != nil { //nolint:gosec // the world's user reads it
+			t.Fatal(err)
+		}
+	}
+	pid := fmt.Sprint(m.status(t).Daemon.PID)
+	for _, row := range []struct{ line, status string }{
+		{`bash feed | warder mask > out 2> err; echo "ended ${PIPESTATUS[1]}"`, "ended 5"},
+		{`warder mask -- bash feed > out 2> err; echo "ended $?"`, "ended 125"},
+	} {
+		m.door.Run(t, "cd; rm -f go out err")
+		m.door.Begin(t, row.line)
+		until(t, "it began", func() bool { return read("out") == "begun\n" })
+		if r := m.Run(t, person.Command{Argv: []string{"kill", "-KILL", pid}}); r.Status != 0 {
+			t.Fatalf("%+v", r)
+		}
+		if r := m.Run(t, person.Command{Argv: []string{"touch", file("go")}}); r.Status != 0 {
+			t.Fatalf("%+v", r)
+		}
+		wantsShown(t, row.line, m.door.Finish(t), 0, row.status)
+		if read("out") != "begun\n" || !strings.Contains(read("err"), "error[unreachable]") {
+			t.Errorf("%s: %q came out, %q was said", row.line, read("out"), read("err"))
+		}
+		m.unlock(t)
+		pid = fmt.Sprint(m.status(t).Daemon.PID)
+	}
+}
+
+// TestMask_lockedMeanwhile: locking the account ends what is being masked.
+func TestMask_lockedMeanwhile(t *testing.T) {
+	m := masked(t)
+	other := m.Terminal(t, person.Shell{})
+	m.door.Begin(t, `(echo begun; read -r _ < /dev/tty; echo `+"after"+`) | warder mask; echo "ended ${PIPESTATUS[1]}"`)
+	m.door.Expect(t, `begun`)
+	if r := other.Run(t, "warder lock"); r.Status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	m.door.Type(t, "\n")
+	r := m.door.Finish(t)
+	wantsShown(t, "it", r, 0, `error\[locked\][\s\S]*ended 6`)
+	lacks(t, "it", strings.ReplaceAll(r.Output, "echo after", ""), "after")
+}
