@@ -451,9 +451,9 @@ func (s *Set) Text() string {
 // Lend gives the values to the starter, which the gate has permitted, and behind them the names of users (Users), by which more is
 // hidden of what the program prints.
 func (s *Set) Lend(p *gate.Permit, to Starter) error {
-	values := make([]secret.Value, len(s.values))
-	for i, v := range s.values {
-		values[i] = v.value
+	var values []secret.Value
+	for _, v := range s.values {
+		values = append(values, v.value)
 	}
 	for _, u := range s.users {
 		values = append(values, u.name)

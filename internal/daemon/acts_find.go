@@ -61,12 +61,12 @@ func (l *lookup) level(f found) vault.Level {
 // about notes what the act is about.
 func (l *lookup) about(f found, below ...string) {
 	name := strings.Join(append([]string{f.vault.Name(), f.Name}, below...), "/")
-	l.subject = subject{name, l.levels(f.vault).toAll(f.ID)}
+	l.subject = subject{name: name, open: l.levels(f.vault).toAll(f.ID)}
 }
 
 // aboutNew notes a name that is not there yet: it is named in the log if what is made is open to all.
 func (l *lookup) aboutNew(open bool, parts ...string) {
-	l.subject = subject{strings.Join(parts, "/"), open}
+	l.subject = subject{strings.Join(parts, "/"), open, true}
 }
 
 // missing is the answer for a name that the caller may not know of, whether it is there or not: an agent can't tell.
@@ -220,7 +220,7 @@ func (l *lookup) findStage(p found, name string) (found, error) {
 
 // aboutStage notes that the act is about a stage.
 func (l *lookup) aboutStage(p found, stage string, open bool) {
-	l.subject = subject{strings.Join([]string{p.vault.Name(), p.Name, stage}, "/"), open}
+	l.subject = subject{name: strings.Join([]string{p.vault.Name(), p.Name, stage}, "/"), open: open}
 }
 
 // refScheme begins a reference.

@@ -265,7 +265,7 @@ func TestTakingOverIsTold(t *testing.T) {
 	s.add(agent(), "mine", "use", token)
 	var out api.Changed
 	s.ok(s.do(person(), api.OpItemEdit, api.ItemEdit{Name: "mine", Set: []api.FieldIn{{Name: "token", Concealed: true}}}, "short"), &out)
-	if text := strings.Join(out.Warnings, "; "); !strings.Contains(text, "agents can use") || !strings.Contains(text, "shorter than") || out.Undo == "" {
+	if text := strings.Join(out.Warnings, "; "); !strings.Contains(text, "agents can use") || !strings.Contains(text, "is a word") || out.Undo == "" {
 		t.Errorf("told %+v", out)
 	}
 	// A link of the agent's outlives its item's level, which is told as well.

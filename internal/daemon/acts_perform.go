@@ -58,6 +58,7 @@ func (a *acts) perform(ctx context.Context, op *operation, call *api.Call, back 
 	err = a.gate.Do(ctx, r.Intent, func(ctx context.Context) (*gate.Act, error) {
 		var err error
 		planned, err = r.plan(ctx, op)
+		r.subject.open = r.subject.open && (err == nil || !r.subject.made)
 		if r.Item = r.sealed(); err != nil {
 			return nil, vaultError(r, err)
 		}

@@ -259,6 +259,7 @@ func (s *site) chooseLevel(word string) (err error) {
 	// If the act is refused, a project that is closed stays so, and the log must not have named it.
 	known := s.project.ID.IsZero() || r.levels(s.vault).toAll(s.project.ID)
 	r.aboutStage(s.project, s.stage.Name, known && isOpen(vault.Effective(s.project.Level, s.stage.Level)))
+	r.subject.made = true
 	return nil
 }
 

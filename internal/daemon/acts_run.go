@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"os"
 
 	"warder/internal/api"
 	"warder/internal/audit"
@@ -22,7 +23,7 @@ func planRun(r *request) (*act, error) {
 		return nil, err
 	}
 	argv, _ := json.Marshal(in.Argv)
-	r.Facts["program"], r.Facts["argv"], r.Facts["values"] = in.Program, audit.DigestOf(argv), len(set.Values())
+	r.Facts["program"], r.Facts["argv"], r.Facts["values"] = programFact(in.Program), audit.DigestOf(argv), len(set.Values())
 	return &act{
 		needs: set.Needs(), text: set.Text(), close: set.Close,
 		lend: func(p *gate.Permit) (*api.Reply, error) {
@@ -37,6 +38,14 @@ func planRun(r *request) (*act, error) {
 			}}, nil
 		},
 	}, nil
+}
+
+// programFact is a program as the log holds it: the path of a file that is there, and of any other text its digest, since that may be anything.
+func programFact(path string) any {
+	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() {
+		return path
+	}
+	return audit.DigestOf([]byte(path))
 }
 
 // runRequest is what a client asks for, as the set knows it.

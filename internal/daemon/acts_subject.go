@@ -15,18 +15,19 @@ import (
 type subject struct {
 	name string // vault/item or vault/project/stage; for what was not found, as the caller wrote it
 	open bool   // to all agents, so that the log, which they may read, can name it
+	made bool   // by the act: what is not made after all has no name but the caller's text, which may be anything
 }
 
 // and is the subject of an act that is also about another object. It is open if all are.
 func (s subject) and(l *levels, f found) subject {
-	more := subject{f.vault.Name() + "/" + f.Name, l.toAll(f.ID)}
+	more := subject{name: f.vault.Name() + "/" + f.Name, open: l.toAll(f.ID)}
 	switch {
 	case s.name == "":
 		return more
 	case slices.Contains(strings.Split(s.name, ", "), more.name):
 		return s
 	}
-	return subject{s.name + ", " + more.name, s.open && more.open}
+	return subject{s.name + ", " + more.name, s.open && more.open, s.made}
 }
 
 // maxSubject is how much of a name that was not found is kept; the longest real one is shorter.

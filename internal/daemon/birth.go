@@ -147,6 +147,7 @@ func (d birth) keepAccount(ctx context.Context, o *openedAccount) error {
 	if k.account != nil {
 		_ = log.signHead(k.account)
 	}
+	d.opened.Store(k)
 	d.onEnd(func() error {
 		k.lock(lockShutdown, nil)
 		return nil

@@ -22,6 +22,7 @@ import (
 	"warder/internal/gate"
 	"warder/internal/platform"
 	"warder/internal/state"
+	"warder/internal/vault"
 )
 
 // lastCalls is how long calls that run may take to end when the daemon does.
@@ -34,6 +35,7 @@ const maxWarnings = 100
 type Daemon struct {
 	opt     Options
 	log     *slog.Logger
+	flush   func() // writes what of the log still waits
 	clock   clock
 	begun   time.Time
 	program program
@@ -47,6 +49,7 @@ type Daemon struct {
 	checked  atomic.Pointer[time.Time]  // when this daemon last verified all of the log
 	keep     *keeper
 	needles  needles
+	opened   atomic.Pointer[keeper] // keep, once others may use it: for the goroutine that writes the log
 	gate     *gate.Gate
 	listener *api.Listener
 
@@ -77,15 +80,27 @@ func newDaemon(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Daemon{
+	d := &Daemon{
 		opt:     o,
-		log:     slog.New(slog.NewTextHandler(o.Log, nil)),
 		clock:   clock{now: time.Now, boot: platform.SinceBoot},
 		begun:   time.Now(),
 		program: p,
 		quits:   make(chan string, 1),
 		failed:  make(chan error, 1),
-	}, nil
+	}
+	d.logTo(slog.NewTextHandler(o.Log, nil))
+	return d, nil
+}
+
+// logTo sends the log somewhere, masked.
+func (d *Daemon) logTo(h slog.Handler) {
+	masked := newLogMask(h, func() (*vault.Account, error) {
+		if k := d.opened.Load(); k != nil {
+			return k.get()
+		}
+		return nil, errLocked()
+	}, &d.needles)
+	d.log, d.flush = slog.New(masked), masked.q.flush
 }
 
 // onEnd registers how something that was opened is closed.

@@ -57,6 +57,7 @@ func (d birth) logToFile() error {
 	if err := l.redirect(); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	d.log = slog.New(slog.NewJSONHandler(l, nil))
+	d.flush()
+	d.logTo(slog.NewJSONHandler(l, nil))
 	return nil
 }

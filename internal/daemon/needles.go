@@ -186,6 +186,13 @@ func (n *needles) close() {
 	n.lent.forget()
 }
 
+// isShut says whether the account was locked: there are no sets any more.
+func (n *needles) isShut() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.shut
+}
+
 // needleMaker puts values into a set.
 type needleMaker struct {
 	*lookup

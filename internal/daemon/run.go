@@ -93,6 +93,7 @@ func Run(ctx context.Context, o Options) error {
 
 // run starts the daemon, serves, and ends it.
 func (d *Daemon) run(ctx context.Context) error {
+	defer func() { d.flush() }()
 	s, err := meetStarter(d.opt)
 	if err != nil {
 		return err
