@@ -38,8 +38,9 @@ With --set only the values of that item are hidden.
 
 For an agent, what it was lent is hidden, and of all else the values of 8 bytes
 and more that are hard to guess. It gets the output when it has ended, 64 MiB at
-most. More than 20 values in it that it was not lent, or a third output within a
-minute that holds any, end it: hiding must not confirm guesses.
+most. More than 20 values in it that it was not lent, or within a minute a third
+output that holds some which none before did, end it: hiding must not confirm
+guesses.
 
 The program is started as by "warder run": it keeps its signals, its exit status
 and, where it prints to one, a terminal. warder's own failures have exit status

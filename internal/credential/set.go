@@ -411,7 +411,7 @@ func (s *Set) add(it opened, name string, as Delivery, f *vault.Field) error {
 	}
 	v := Value{Var: name, As: as, Secret: f.Concealed || f.NonSecret != vault.ByPerson, From: Field{it.from, f.Section, f.Name}, value: value}
 	if v.Secret {
-		if v.User, err = s.userOf(it, f); err != nil {
+		if v.User, err = addUser(s, it, f); err != nil {
 			value.Destroy()
 			return err
 		}
@@ -448,7 +448,7 @@ func (s *Set) Text() string {
 	return fmt.Sprintf("run %s (%s) with %s from %s", s.in.Argv[0], s.in.Program, strings.Join(names, ", "), strings.Join(from, ", "))
 }
 
-// Lend gives the values to the starter, which the gate has permitted, and behind them the names of users (Users), by which more is
+// Lend gives the values to the starter, which the gate has permitted, and behind them the names of users ([Users]), by which more is
 // hidden of what the program prints.
 func (s *Set) Lend(p *gate.Permit, to Starter) error {
 	var values []secret.Value

@@ -30,8 +30,8 @@ type userOf struct {
 	name secret.Value
 }
 
-// userOf is the number, from 1 on, of the name that goes along with a field of an opened item; 0 if none does.
-func (s *Set) userOf(it opened, f *vault.Field) (int, error) {
+// addUser is the number, from 1 on, of the name that goes along with a field of an opened item; 0 if none does.
+func addUser(s *Set, it opened, f *vault.Field) (int, error) {
 	for i, u := range s.users {
 		if u.item == it.Item {
 			return i + 1, nil
@@ -49,5 +49,5 @@ func (s *Set) userOf(it opened, f *vault.Field) (int, error) {
 	return len(s.users), nil
 }
 
-// Users is how many names of users go along with the values.
-func (s *Set) Users() int { return len(s.users) }
+// Users is how many names of users go along with the values of a set.
+func Users(s *Set) int { return len(s.users) }

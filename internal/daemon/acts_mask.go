@@ -96,7 +96,8 @@ func (m *masking) begin(items []found) error {
 	if err != nil {
 		return err
 	}
-	m.tally.Known = m.set.isKnown
+	seen := r.acts.needles.seen.of(principalKey(r.who))
+	m.tally.Known = func(value int) bool { return m.set.is[value].lent || seen[m.set.is[value].storedField] }
 	return nil
 }
 
@@ -108,7 +109,7 @@ func (m *masking) end() {
 		}
 	}
 	m.r.acts.needles.give(m.set)
-	m.r.Facts["hidden"], m.r.Facts["not_lent"] = m.tally.Hidden()
+	m.r.Facts["hidden"], m.r.Facts["not_lent"] = len(m.tally.Values()), len(m.notLent())
 }
 
 // take takes a piece, and answers with what of its text may be shown by now.
@@ -130,13 +131,24 @@ func (m *masking) take(p frame.Piece) (frame.Piece, error) {
 	return answer, nil
 }
 
-// tellGuess notes, before any of a text is handed on, that it held what its maker was not lent.
+// notLent are the values that were hidden and not lent.
+func (m *masking) notLent() (list []storedField) {
+	for _, value := range m.tally.Values() {
+		if is := m.set.is[value]; !is.lent {
+			list = append(list, is.storedField)
+		}
+	}
+	return list
+}
+
+// tellGuess notes, before any of a text is handed on, that it held what its maker was not lent. The same again is no news to it.
 func (m *masking) tellGuess(t *maskedText) error {
 	_, unknown := m.tally.Hidden()
 	if !m.whole || !t.ended || m.told || unknown == 0 {
 		return nil
 	}
 	m.told = true
+	m.r.acts.needles.seen.note(principalKey(m.r.who), m.notLent())
 	until, tooMany := m.r.acts.guesses.hit(principalKey(m.r.who), m.r.acts.now())
 	if !tooMany {
 		return nil
@@ -184,6 +196,6 @@ func describe(who caller.Identity) string {
 
 // errGuessing refuses who has guessed too often.
 func errGuessing(until time.Time) error {
-	return api.Errorf(api.Denied, "%d outputs within a minute held stored values that were not lent to you: nothing is shown", guessHits).
+	return api.Errorf(api.Denied, "%d outputs within a minute held stored values that were not lent to you, new ones each time: nothing is shown", guessHits).
 		WithHint("try again after " + until.UTC().Format(time.TimeOnly) + " UTC; the owner of the account is told")
 }

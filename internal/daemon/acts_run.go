@@ -73,7 +73,7 @@ func runValues(set *credential.Set) []api.RunValue {
 		}
 		list = append(list, told)
 	}
-	for range set.Users() {
+	for range credential.Users(set) {
 		list = append(list, api.RunValue{As: api.ToHide})
 	}
 	return list

@@ -88,12 +88,12 @@ func newDaemon(o Options) (*Daemon, error) {
 		quits:   make(chan string, 1),
 		failed:  make(chan error, 1),
 	}
-	d.logTo(slog.NewTextHandler(o.Log, nil))
+	logTo(d, slog.NewTextHandler(o.Log, nil))
 	return d, nil
 }
 
 // logTo sends the log somewhere, masked.
-func (d *Daemon) logTo(h slog.Handler) {
+func logTo(d *Daemon, h slog.Handler) {
 	masked := newLogMask(h, func() (*vault.Account, error) {
 		if k := d.opened.Load(); k != nil {
 			return k.get()

@@ -10,7 +10,7 @@ import (
 // out (L54).
 const (
 	mostGuesses = 20          // different values in one output
-	guessHits   = 3           // outputs that hold any, within guessTime
+	guessHits   = 3           // outputs that hold any which were not hidden from it before, within guessTime
 	guessTime   = time.Minute // also how long nothing is masked after that
 )
 

@@ -58,6 +58,6 @@ func (d birth) logToFile() error {
 		return errors.Join(err, f.Close())
 	}
 	d.flush()
-	d.logTo(slog.NewJSONHandler(l, nil))
+	logTo(d.Daemon, slog.NewJSONHandler(l, nil))
 	return nil
 }

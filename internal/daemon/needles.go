@@ -23,7 +23,8 @@ const keptSets = 3
 //
 // A set is made when it is needed first, and kept until the account changes or is locked: making one opens every item.
 type needles struct {
-	lent lentValues
+	lent fieldsBy // hidden from whom they were lent to, whatever they are
+	seen fieldsBy // hidden before, so that it is no news that they are stored
 
 	making sync.Mutex // held while a set is made, so that no two are made at once; taken before mu
 	mu     sync.Mutex // guards everything below, and the users of each set
@@ -37,26 +38,31 @@ type needleSet struct {
 	*mask.Set
 	key   string // the principal's
 	stamp seal.Hash
-	lent  int // how many values that principal had been lent
-	known []bool
+	lent  int        // how many values that principal had been lent
+	is    []needleOf // by number
 
 	users int
 }
 
-// isKnown says whether the value of that number was lent to whom the set is for.
-func (s *needleSet) isKnown(value int) bool { return value < len(s.known) && s.known[value] }
+// needleOf says what a value of a set is.
+type needleOf struct {
+	storedField
+	lent bool // to whom the set is for
+}
 
-// principalKey names whom a set is for. Unknown callers share one: nothing tells them apart but their own processes, which come and go.
+// principalKey names whom a set is for. Where nothing tells the agent but the calling process itself, which comes and goes, all of that
+// client share one; so do all unknown callers.
 func principalKey(id caller.Identity) string {
-	switch id.Verdict {
-	case caller.Person:
+	i := id.Instance
+	switch {
+	case id.Verdict == caller.Person:
 		return "person"
-	case caller.Agent:
-		i := id.Instance
-		return fmt.Sprintf("agent %s %s/%d/%d/%d", id.Client, i.BootID, i.PID, i.Start, i.Inode)
-	case caller.Unknown:
+	case id.Verdict != caller.Agent:
+		return "unknown"
+	case i == (caller.Instance{}) || len(id.Evidence) > 0 && id.Evidence[0].PID == i.PID:
+		return "agent " + id.Client
 	}
-	return "unknown"
+	return fmt.Sprintf("agent %s %s/%d/%d/%d", id.Client, i.BootID, i.PID, i.Start, i.Inode)
 }
 
 // take is the set of a request's principal, made of all that the account holds. The caller gives it back.
@@ -184,6 +190,7 @@ func (n *needles) close() {
 	}
 	n.kept, n.inUse = nil, nil
 	n.lent.forget()
+	n.seen.forget()
 }
 
 // isShut says whether the account was locked: there are no sets any more.
@@ -197,7 +204,7 @@ func (n *needles) isShut() bool {
 type needleMaker struct {
 	*lookup
 	set  *needleSet
-	lent map[lentValue]bool
+	lent map[storedField]bool
 }
 
 // addItem opens an item or a stage and adds its concealed values. One that can't be read has no value to hide.
@@ -213,7 +220,8 @@ func (m needleMaker) addItem(f found) error {
 	named := m.sees(f)
 	for i := range it.Fields {
 		field := &it.Fields[i]
-		lent := m.lent[lentField(f.vault, f.ID, field.Section, field.Name)]
+		is := fieldIn(f.vault, f.ID, field.Section, field.Name)
+		lent := m.lent[is]
 		if !lent && (!field.Concealed || !m.isPerson() && !isStrong(field)) {
 			continue
 		}
@@ -228,7 +236,7 @@ func (m needleMaker) addItem(f found) error {
 		if err != nil {
 			return err
 		}
-		m.set.known = append(m.set.known, lent)
+		m.set.is = append(m.set.is, needleOf{is, lent})
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package mask
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -14,7 +16,7 @@ type Tally struct {
 	// Most is how many different values may be hidden, those aside that are Known; one more ends the output with ErrTooMany, before its
 	// mark. 0: no limit.
 	Most int
-	// Known says which values the maker of the output has been lent: what it prints of them tells it nothing. Values are numbered from 0 on
+	// Known says which values the maker of the output knows to be stored: that they are hidden tells it nothing. Values are numbered from 0 on
 	// as they were added to the set. nil: none.
 	Known func(value int) bool
 
@@ -33,6 +35,13 @@ func (t *Tally) Hidden() (all, unknown int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.known), t.guessed
+}
+
+// Values are those that were hidden, by number, in no order.
+func (t *Tally) Values() []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.known))
 }
 
 // note takes note of a value that is about to be hidden, and says whether it may be.
