@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,15 +42,6 @@ func caseIDs() []string {
 func unfit(id string, w way) string {
 	if id == "U-38-1" && w == agentTerminal {
 		return "no agent is asked for a password: TestU_38_agentIsNotAsked has what it gets"
-	}
-	return ""
-}
-
-// unmet says why an expectation of a case, by its place, is not met: something that stands higher says otherwise. One that is met after
-// all fails the test, so that this list stays true.
-func unmet(id string, expectation int) string {
-	if id == "U-24-3" && expectation == 0 {
-		return "base64 that is folded into lines passes: limit L50 of docs/threat-model.md"
 	}
 	return ""
 }
@@ -212,15 +202,8 @@ func (c *userCase) runAs(t *testing.T, h *house, w way) {
 	for range 3 {
 		p := c.play(t, h, w)
 		faults = nil
-		for i, e := range c.Expect {
-			found := p.judge(e)
-			if why := unmet(c.ID, i); why != "" && len(found) > 0 {
-				t.Logf("expectation %d is not met: %s", i, why)
-				found = nil
-			} else if why != "" {
-				found = []fault{{text: fmt.Sprintf("expectation %d is met, though %s", i, why)}}
-			}
-			faults = append(faults, found...)
+		for _, e := range c.Expect {
+			faults = append(faults, p.judge(e)...)
 		}
 		if len(faults) == 0 || slices.ContainsFunc(faults, func(f fault) bool { return !f.late }) {
 			break
