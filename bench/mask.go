@@ -121,7 +121,7 @@ func (c *copier) Close() error { return nil }
 
 // masker makes a writer over a set of keys.
 func masker(keys []namedKey, o mask.ValueOptions) (w io.WriteCloser, done func(), err error) {
-	set := mask.NewSet(mask.Options{})
+	set := mask.NewSet()
 	for _, k := range keys {
 		v, err := secret.New([]byte(k.key))
 		if err == nil {
@@ -280,7 +280,7 @@ func maskBuild(keys []namedKey) (took time.Duration, size float64, err error) {
 	}
 	debug.FreeOSMemory()
 	before, _ := resident("self") // where the system doesn't tell, size is 0
-	set := mask.NewSet(mask.Options{})
+	set := mask.NewSet()
 	defer set.Destroy()
 	begun := time.Now()
 	for i, v := range values {
@@ -307,7 +307,7 @@ func maskPipe(r *report, random *rand.Rand, path string, s maskScale, few []name
 		return err
 	}
 	defer null.Close()
-	set := mask.NewSet(mask.Options{})
+	set := mask.NewSet()
 	defer set.Destroy()
 	for _, k := range few {
 		v, err := secret.New([]byte(k.key))

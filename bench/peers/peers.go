@@ -74,7 +74,7 @@ func (w warder) Close() error {
 
 func ours(o mask.ValueOptions) func(io.Writer, []string) (io.WriteCloser, error) {
 	return func(dst io.Writer, values []string) (io.WriteCloser, error) {
-		set := mask.NewSet(mask.Options{})
+		set := mask.NewSet()
 		for _, b := range values {
 			v, err := secret.New([]byte(b))
 			if err == nil {

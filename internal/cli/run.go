@@ -402,7 +402,7 @@ func privatePlaces(env *Env) []string {
 // inject puts in what was decided: the values, and whether they are hidden.
 func (r *runOfProgram) inject(spec *proc.Spec) error {
 	spec.Ahead = r.ahead
-	r.hidden = mask.NewSet(mask.Options{})
+	r.hidden = mask.NewSet()
 	for i, v := range r.permit.Values {
 		value := r.values[i]
 		if v.As == api.ToHide {

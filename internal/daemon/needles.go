@@ -80,7 +80,7 @@ func (n *needles) take(l *lookup) (*needleSet, error) {
 	if s := n.find(key, stamp, len(lent)); s != nil {
 		return s, nil
 	}
-	s := &needleSet{Set: mask.NewSet(mask.Options{}), key: key, stamp: stamp, lent: len(lent)}
+	s := &needleSet{Set: mask.NewSet(), key: key, stamp: stamp, lent: len(lent)}
 	m := needleMaker{l, s, lent}
 	for _, v := range l.account.Vaults() {
 		for _, meta := range v.List(vault.KindItem, vault.KindStage) {
@@ -95,7 +95,7 @@ func (n *needles) take(l *lookup) (*needleSet, error) {
 
 // of is a set of some items alone, for one use.
 func (n *needles) of(l *lookup, items []found) (*needleSet, error) {
-	s := &needleSet{Set: mask.NewSet(mask.Options{})}
+	s := &needleSet{Set: mask.NewSet()}
 	m := needleMaker{l, s, n.lent.of(principalKey(l.who))}
 	for _, f := range items {
 		if err := m.addItem(f); err != nil {

@@ -133,7 +133,7 @@ func BenchmarkBuild(b *testing.B) {
 				secrets[i] = newValue(b, v.bytes)
 			}
 			for b.Loop() {
-				set := mask.NewSet(mask.Options{})
+				set := mask.NewSet()
 				for i, v := range values {
 					if err := set.Add(v.name, secrets[i], mask.ValueOptions{}); err != nil {
 						b.Fatal(err)

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"unicode/utf8"
 )
@@ -68,12 +69,21 @@ func forURLs(b []byte) (differs bool) {
 	return differs
 }
 
-// basicOf is a value in the head of an HTTP request, behind its user's name. It is looked for as a whole: base64Of would
-// leave the name, and a character at its end that says something of the value.
+// basicOf is a value in the head of an HTTP request, behind its user's name. It is looked for as a whole, with and without
+// padding: base64Of would leave the name, and a character at its end that says something of the value.
 func basicOf(user, v, room []byte, put func([]byte)) {
 	text := append(append(append(room, user...), ':'), v...)
-	if len(text) >= minBase64 {
-		putBase64(text, text[len(text):], 0, put)
+	if len(text) < minBase64 {
+		return
+	}
+	putBase64(text, text[len(text):], 0, put)
+	if len(text)%3 == 0 {
+		return // that was all of it
+	}
+	for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		whole := alphabet.AppendEncode(text[len(text):], text)
+		put(bytes.TrimRight(whole, "="))
+		put(whole)
 	}
 }
 

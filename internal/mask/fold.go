@@ -86,9 +86,9 @@ func breakEnd(buf []byte, i int) int {
 	return i
 }
 
-// isBase64 reports whether c is a character of either alphabet.
+// isBase64 reports whether c is a character of either alphabet, or padding.
 func isBase64(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '/' <= c && c <= '9' || c == '+' || c == '-' || c == '_'
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '/' <= c && c <= '9' || c == '+' || c == '-' || c == '_' || c == '='
 }
 
 // tryJoin looks for folding patterns in the text around a line break, from start to end.

@@ -191,7 +191,7 @@ func TestU_17_BasicAuth(t *testing.T) {
 		{"someone", "1234"},
 		{"ключ", "\xff\xfe\xfd\xfc\xfb\xfa\xf9"},
 	} {
-		set := fill(t, mask.NewSet(mask.Options{}), mask.ValueOptions{User: newValue(t, c.user)}, value{"V", c.password})
+		set := fill(t, mask.NewSet(), mask.ValueOptions{User: newValue(t, c.user)}, value{"V", c.password})
 		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 			text := "authorization: Basic " + e.EncodeToString([]byte(c.user+":"+c.password)) + "\r\n"
 			got := through(t, set, func(io.WriteCloser) {}, text)
@@ -207,7 +207,7 @@ func TestU_17_BasicAuth(t *testing.T) {
 	if got := through(t, withForms(t, value{"V", v}), func(io.WriteCloser) {}, text); !strings.HasPrefix(got, text[:10]) {
 		t.Errorf("of nobody: %q became %q", text, got)
 	}
-	if err := mask.NewSet(mask.Options{}).Add("V", newValue(t, v), mask.ValueOptions{User: destroyed(t)}); err == nil {
+	if err := mask.NewSet().Add("V", newValue(t, v), mask.ValueOptions{User: destroyed(t)}); err == nil {
 		t.Error("a user who is gone is no error")
 	}
 }
@@ -229,7 +229,7 @@ func TestExtended(t *testing.T) {
 			backwards[i], backwards[len(backwards)-1-i] = backwards[len(backwards)-1-i], backwards[i]
 		}
 		for name, text := range map[string]string{"little": units(v, 0, 1), "big": units(v, 1, 0), "reversed": string(backwards)} {
-			extended := fill(t, mask.NewSet(mask.Options{}), mask.ValueOptions{Extended: true}, value{"V", v})
+			extended := fill(t, mask.NewSet(), mask.ValueOptions{Extended: true}, value{"V", v})
 			if got := through(t, extended, func(io.WriteCloser) {}, "\x05"+text+"\x06"); got != "\x05****(V)\x06" {
 				t.Errorf("%s: %q became %q", name, text, got)
 			}

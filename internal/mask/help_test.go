@@ -28,13 +28,13 @@ func newValue(t testing.TB, b string) secret.Value {
 // exactly makes a set of values without other spellings.
 func exactly(t testing.TB, values ...value) *mask.Set {
 	t.Helper()
-	return fill(t, mask.NewSet(mask.Options{}), mask.ValueOptions{Exact: true}, values...)
+	return fill(t, mask.NewSet(), mask.ValueOptions{Exact: true}, values...)
 }
 
 // withForms makes a set of values with all spellings.
 func withForms(t testing.TB, values ...value) *mask.Set {
 	t.Helper()
-	return fill(t, mask.NewSet(mask.Options{}), mask.ValueOptions{}, values...)
+	return fill(t, mask.NewSet(), mask.ValueOptions{}, values...)
 }
 
 func fill(t testing.TB, s *mask.Set, o mask.ValueOptions, values ...value) *mask.Set {
@@ -51,7 +51,7 @@ func fill(t testing.TB, s *mask.Set, o mask.ValueOptions, values ...value) *mask
 // setOf makes a set of the patterns of a reference.
 func setOf(t testing.TB, needles ...needle) *mask.Set {
 	t.Helper()
-	set := mask.NewSet(mask.Options{})
+	set := mask.NewSet()
 	t.Cleanup(set.Destroy)
 	for _, n := range needles {
 		addTo(t, set, n)

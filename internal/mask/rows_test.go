@@ -44,7 +44,7 @@ func TestS2_25_SplitAnywhere(t *testing.T) {
 
 // TestS2_26_ShortValues are never looked for, and who adds one is told.
 func TestS2_26_ShortValues(t *testing.T) {
-	set := mask.NewSet(mask.Options{})
+	set := mask.NewSet()
 	for _, b := range []string{"", "a", "the"} {
 		if err := set.Add("WORD", newValue(t, b), mask.ValueOptions{}); !errors.Is(err, mask.ErrShort) {
 			t.Errorf("Add(%q) = %v", b, err)

@@ -107,19 +107,19 @@ func TestU_17_Traces(t *testing.T) {
 	})
 }
 
-// TestU_17_Header: the base64 of user:secret, which curl -v shows, is hidden from its first character to the last that
-// has six bits of it.
+// TestU_17_Header: the base64 of user:secret, which curl -v shows, is hidden whole, with and without its padding.
 func TestU_17_Header(t *testing.T) {
 	for _, user := range []string{"u", "me", "bot", "an.user@example.org"} {
 		v := alone(22)
 		atOnce(t, func(t *testing.T) {
-			set := fill(t, mask.NewSet(mask.Options{}), mask.ValueOptions{User: newValue(t, user)}, value{"V", v})
+			set := fill(t, mask.NewSet(), mask.ValueOptions{User: newValue(t, user)}, value{"V", v})
 			e := base64.StdEncoding.EncodeToString([]byte(user + ":" + v))
 			whole := (len(user) + 1 + len(v)) * 8 / 6
 			for _, c := range []struct{ name, text, want string }{
-				{"header", "> Authorization: Basic " + e + "\r\n", "> Authorization: Basic ****(V)" + e[whole:] + "\r\n"},
+				{"header", "> Authorization: Basic " + e + "\r\n", "> Authorization: Basic ****(V)\r\n"},
+				{"unpadded", "<" + strings.TrimRight(e, "=") + ">", "<****(V)>"},
 				{"in lines", foldAt(e[:whole], 20, "\n"), "****(V)"},
-				{"in colour", e[:9] + "\x1b[1m" + e[9:], "****(V)" + e[whole:]},
+				{"in colour", e[:9] + "\x1b[1m" + e[9:], "****(V)"},
 				{"as it is", user + ":" + v, user + ":****(V)"},
 			} {
 				everyCut(t, user+", "+c.name, set, c.text, c.want)
@@ -177,7 +177,7 @@ func TestU_22_Lines(t *testing.T) {
 
 // TestU_23_Short values are refused, and whoever adds one is told so that he can warn.
 func TestU_23_Short(t *testing.T) {
-	set := mask.NewSet(mask.Options{})
+	set := mask.NewSet()
 	defer set.Destroy()
 	for _, b := range []string{"a", "{", "yes"} {
 		if err := set.Add("V", newValue(t, b), mask.ValueOptions{}); !errors.Is(err, mask.ErrShort) {

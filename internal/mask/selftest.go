@@ -55,7 +55,7 @@ func newSelfTest() (*selfTest, error) {
 		}
 	}
 	one, two := rand.Text(), rand.Text()
-	s := &selfTest{user: []byte("user-" + rand.Text()[:5]), usual: NewSet(Options{}), widened: NewSet(Options{})}
+	s := &selfTest{user: []byte("user-" + rand.Text()[:5]), usual: NewSet(), widened: NewSet()}
 	for _, text := range []string{
 		one,
 		two + "\t\"quoted\" 'too' \\ <&> /?~+=%$!`# \u00e9\u2028\U0001f511\x01\x7f" + rand.Text(),

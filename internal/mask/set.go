@@ -12,21 +12,11 @@ import (
 var (
 	// ErrShort says that a value is too short to be looked for; who lends it should warn.
 	ErrShort = errors.New("value is too short to be masked")
-	// ErrTooMany says that more different values were hidden in one output than the set allows.
+	// ErrTooMany says that more different values were hidden in one output than its Tally allows.
 	ErrTooMany = errors.New("too many different values in one output")
 	// ErrNoSet says that a writer has no set of values, or one that was destroyed.
 	ErrNoSet = errors.New("no values to mask by")
 )
-
-// Options hold for a whole set. The zero Options limit nothing.
-type Options struct {
-	// MostValues is how many different values may be hidden in what all writers over the set write; one more ends
-	// the output with ErrTooMany before its mark, so that nobody tests guesses by printing them. 0: no limit.
-	MostValues int
-	// Alert, if there is one, is called when that happens, at most once, by a goroutine inside a write: it must not
-	// use the writers.
-	Alert func()
-}
 
 // ValueOptions hold for one value.
 type ValueOptions struct {
@@ -44,8 +34,6 @@ type ValueOptions struct {
 // Set is the values that writers hide. Several writers share one (stdout and stderr of a program), and it may grow
 // while they write. It is safe for concurrent use. The zero Set is empty and ready.
 type Set struct {
-	options Options
-
 	// force is the table that writers use; nil while values wait to be taken into a new one. Reading it is the hot
 	// path, which takes no lock of the set.
 	force atomic.Pointer[table]
@@ -55,12 +43,10 @@ type Set struct {
 	pending   []needle
 	names     []string // by value
 	destroyed bool
-	seen      map[int]bool // values hidden so far, if they are counted
-	alerted   bool
 }
 
 // NewSet makes an empty set.
-func NewSet(o Options) *Set { return &Set{options: o} }
+func NewSet() *Set { return &Set{} }
 
 // Add copies a value into the set, which also looks for its other spellings; writers hide it from their next write on. The name stands
 // in the mark, as far as it can be printed; without one the mark is plain. A value under MinLength bytes is not added:
@@ -135,24 +121,4 @@ func (s *Set) table() (*table, error) {
 	s.force.Store(t)
 	old.destroy()
 	return t, nil
-}
-
-// allows takes note that a value is being hidden, and reports whether it may be. One too many raises the alert.
-func (s *Set) allows(value int) bool {
-	if s.options.MostValues <= 0 {
-		return true
-	}
-	s.mu.Lock()
-	if s.seen == nil {
-		s.seen = map[int]bool{}
-	}
-	s.seen[value] = true
-	allowed := len(s.seen) <= s.options.MostValues
-	alert := !allowed && !s.alerted
-	s.alerted = s.alerted || alert
-	s.mu.Unlock()
-	if alert && s.options.Alert != nil {
-		s.options.Alert()
-	}
-	return allowed
 }

@@ -41,3 +41,35 @@ func TestTally(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyValues: who prints many different values is testing guesses. It counts over all writers of an output, the same
+// ones count once, and the output ends before the mark that is one too many.
+func TestTooManyValues(t *testing.T) {
+	values := keys(22)
+	set := exactly(t, values...)
+	tally := &mask.Tally{Most: 20}
+	var out, other bytes.Buffer
+	stdout, stderr := mask.NewCountedWriter(&out, set, tally), mask.NewCountedWriter(&other, set, tally)
+	for range 3 {
+		for _, v := range values[:19] {
+			if _, err := io.WriteString(stdout, v.bytes+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := io.WriteString(stderr, values[19].bytes+"\n"); err != nil {
+		t.Fatalf("the twentieth: %v", err)
+	}
+	before := out.String()
+	for _, w := range []io.Writer{stdout, stderr, stdout} {
+		if _, err := io.WriteString(w, "text "+values[20].bytes); !errors.Is(err, mask.ErrTooMany) {
+			t.Errorf("one more: %v", err)
+		}
+	}
+	if out.String() != before || other.String() != "****(KEY19)\n" {
+		t.Errorf("came out: %q, %q", out.String()[len(before):], other.String())
+	}
+	if err := stdout.Close(); !errors.Is(err, mask.ErrTooMany) {
+		t.Errorf("Close: %v", err)
+	}
+}

@@ -241,7 +241,7 @@ func (w *writer) pass(buf []byte, end, through int) error {
 		}
 		// What was out before its value was added to the set needs no mark, unless more of a value joins it.
 		if !s.marked && s.end > w.released {
-			if !w.set.allows(s.value) || !w.tally.note(s.value) {
+			if !w.tally.note(s.value) {
 				return w.fail(ErrTooMany)
 			}
 			w.out = append(w.out, w.search.t.marks[s.value]...)

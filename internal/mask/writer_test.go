@@ -277,39 +277,3 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
-
-// TestTooManyValues: who prints many different values is testing guesses. It counts over all writers of a set, and the
-// output ends before the mark that is one too many.
-func TestTooManyValues(t *testing.T) {
-	alerts := 0
-	set := mask.NewSet(mask.Options{MostValues: 20, Alert: func() { alerts++ }})
-	values := keys(22)
-	fill(t, set, mask.ValueOptions{Exact: true}, values...)
-	var out, other bytes.Buffer
-	stdout, stderr := mask.NewWriter(&out, set), mask.NewWriter(&other, set)
-	for range 3 { // the same ones again count once
-		for _, v := range values[:19] {
-			if _, err := io.WriteString(stdout, v.bytes+"\n"); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, err := io.WriteString(stderr, values[19].bytes+"\n"); err != nil || alerts != 0 {
-		t.Fatalf("the twentieth: %v, %d alerts", err, alerts)
-	}
-	before := out.String()
-	for _, w := range []io.Writer{stdout, stderr, stdout} {
-		if _, err := io.WriteString(w, "text "+values[20].bytes); !errors.Is(err, mask.ErrTooMany) {
-			t.Errorf("one more: %v", err)
-		}
-	}
-	if alerts != 1 {
-		t.Errorf("%d alerts", alerts)
-	}
-	if out.String() != before || other.String() != "****(KEY19)\n" {
-		t.Errorf("came out: %q, %q", out.String()[len(before):], other.String())
-	}
-	if err := stdout.Close(); !errors.Is(err, mask.ErrTooMany) {
-		t.Errorf("Close: %v", err)
-	}
-}
