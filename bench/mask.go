@@ -28,6 +28,7 @@ type maskScale struct {
 	text, weak, pipe int // bytes
 	many             int // keys
 	rounds           int // odd
+	turn             time.Duration
 }
 
 // bar is what a row has to reach, and what it should.
@@ -75,7 +76,7 @@ func (r *report) showBars(bars []bar) {
 // maskPart measures the masker beside copying memory, in the same run: only ratios can be compared from one machine, and
 // from one hour, to the next.
 func maskPart(r *report, dir string) error {
-	return measureMask(r, dir, maskScale{text: 64 << 20, weak: 16 << 20, pipe: 256 << 20, many: 10_000, rounds: 9})
+	return measureMask(r, dir, maskScale{text: 64 << 20, weak: 16 << 20, pipe: 256 << 20, many: 10_000, rounds: 9, turn: 60 * time.Millisecond})
 }
 
 func measureMask(r *report, dir string, s maskScale) error {
@@ -139,20 +140,16 @@ func masker(keys []namedKey, o mask.ValueOptions) (w io.WriteCloser, done func()
 
 // throughWriters is how fast writers take text in pieces, in bytes a second: the medians of rounds in which they take turns.
 // The first round only warms up.
-func throughWriters(writers []io.WriteCloser, pieces [][]byte, rounds int) ([]float64, error) {
+func throughWriters(writers []io.WriteCloser, pieces [][]byte, s maskScale) ([]float64, error) {
 	speeds := make([][]float64, len(writers))
-	for round := range rounds + 1 {
+	for round := range s.rounds + 1 {
 		for i, w := range writers {
-			size := 0
-			begun := time.Now()
-			for _, p := range pieces {
-				if _, err := w.Write(p); err != nil {
-					return nil, err
-				}
-				size += len(p)
+			speed, err := pour(w, pieces, s.turn)
+			if err != nil {
+				return nil, err
 			}
-			if took := time.Since(begun); round > 0 {
-				speeds[i] = append(speeds[i], float64(size)/max(took.Seconds(), 1e-9))
+			if round > 0 {
+				speeds[i] = append(speeds[i], speed)
 			}
 		}
 	}
@@ -163,20 +160,36 @@ func throughWriters(writers []io.WriteCloser, pieces [][]byte, rounds int) ([]fl
 	return medians, nil
 }
 
+// pour writes the pieces, again and again until a turn is over. Turns are of one length, so that what else the machine does
+// hits copying, which is done with a text in milliseconds, as often as masking.
+func pour(w io.Writer, pieces [][]byte, turn time.Duration) (float64, error) {
+	size := 0
+	begun := time.Now()
+	for size == 0 || time.Since(begun) < turn {
+		for _, p := range pieces {
+			if _, err := w.Write(p); err != nil {
+				return 0, err
+			}
+			size += len(p)
+		}
+	}
+	return float64(size) / max(time.Since(begun).Seconds(), 1e-9), nil
+}
+
 func median(all []float64) float64 {
 	all = slices.Sorted(slices.Values(all))
 	return all[len(all)/2]
 }
 
 // againstCopy is how fast a masker takes text, and what share of the speed of copying that is.
-func againstCopy(keys []namedKey, o mask.ValueOptions, text []byte, rounds int) (speed, share float64, err error) {
+func againstCopy(keys []namedKey, o mask.ValueOptions, text []byte, s maskScale) (speed, share float64, err error) {
 	w, done, err := masker(keys, o)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer done()
 	pieces := slices.Collect(slices.Chunk(text, maskChunk))
-	speeds, err := throughWriters([]io.WriteCloser{&copier{dst: &sink{}}, w}, pieces, rounds)
+	speeds, err := throughWriters([]io.WriteCloser{&copier{dst: &sink{}}, w}, pieces, s)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -201,7 +214,7 @@ func maskShares(r *report, random *rand.Rand, s maskScale, few, many []namedKey)
 		{"10 % ESC bytes, 100 values, all forms, folded", few, mask.ValueOptions{}, func() []byte { return colourful(random, s.text, few) }, 0.02, 0},
 	} {
 		r.step("mask: %s", c.what)
-		speed, share, err := againstCopy(c.keys, c.o, c.text(), s.rounds)
+		speed, share, err := againstCopy(c.keys, c.o, c.text(), s)
 		if err != nil {
 			return err
 		}
@@ -226,7 +239,7 @@ func maskLines(r *report, random *rand.Rand, s maskScale, few []namedKey) error 
 		return err
 	}
 	defer done()
-	speeds, err := throughWriters([]io.WriteCloser{unfolded, folded, &copier{dst: &sink{}}}, lines, s.rounds)
+	speeds, err := throughWriters([]io.WriteCloser{unfolded, folded, &copier{dst: &sink{}}}, lines, s)
 	if err != nil {
 		return err
 	}
@@ -375,7 +388,7 @@ func maskOthers(r *report, random *rand.Rand, s maskScale, few, many []namedKey)
 		{"lines of base64, 100 values, all forms", few, mask.ValueOptions{}, func() []byte { return base64Lines(random, s.text) }},
 	} {
 		r.step("mask: %s", c.what)
-		speed, share, err := againstCopy(c.keys, c.o, c.text(), s.rounds)
+		speed, share, err := againstCopy(c.keys, c.o, c.text(), s)
 		if err != nil {
 			return err
 		}
@@ -388,9 +401,10 @@ func maskOthers(r *report, random *rand.Rand, s maskScale, few, many []namedKey)
 // maskWeak measures keys and texts that are alike. Their bars are a third of what the best published search took there
 // that was measured on another machine, so they aren't checked here: bench/peers runs both.
 func maskWeak(r *report, random *rand.Rand, s maskScale) error {
+	s.rounds = min(3, s.rounds)
 	for _, c := range weakSpots(random, s.weak) {
 		r.step("mask: %s", c.name)
-		speed, _, err := againstCopy(c.keys, mask.ValueOptions{Exact: true}, c.text, min(3, s.rounds))
+		speed, _, err := againstCopy(c.keys, mask.ValueOptions{Exact: true}, c.text, s)
 		if err != nil {
 			return err
 		}
