@@ -3,6 +3,8 @@ package mask
 import (
 	"bytes"
 	"encoding/binary"
+
+	"warder/internal/secret"
 )
 
 // lent is a table while it is used.
@@ -99,7 +101,7 @@ func (l *lent) borrow(s *Set) error {
 			return err
 		}
 		l.giveBack()
-		if _, err := t.image.Hold(); err == nil {
+		if _, err := secret.Hold(t.image); err == nil {
 			l.view = &t.view
 			return nil
 		} // else the set has grown in between
@@ -109,7 +111,7 @@ func (l *lent) borrow(s *Set) error {
 // giveBack lets the table go.
 func (l *lent) giveBack() {
 	if l.view != nil {
-		l.t.image.Release()
+		secret.Release(l.t.image)
 		l.view = nil
 	}
 }

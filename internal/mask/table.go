@@ -321,7 +321,7 @@ func (t *table) destroy() {
 	if t == nil {
 		return
 	}
-	t.image.Retire()
+	secret.Retire(t.image)
 	t.pool.Destroy()
 	t.mu.Lock()
 	defer t.mu.Unlock()

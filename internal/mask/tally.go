@@ -27,7 +27,7 @@ type Tally struct {
 
 // NewCountedWriter is [NewWriter] with a tally.
 func NewCountedWriter(dst io.Writer, set *Set, t *Tally) io.WriteCloser {
-	return &writer{dst: dst, set: set, credit: workSaved, tally: t}
+	return &writer{out: output{dst: dst}, set: set, credit: workSaved, tally: t}
 }
 
 // Hidden is how many different values were hidden, and how many of them are not known to the maker of the output.

@@ -29,11 +29,10 @@ const (
 // Where no value is near, dst gets the caller's slice, in one call. Any error of dst, or of the search, is final: it is
 // returned from then on, and nothing more is passed on. A writer is safe for concurrent use.
 func NewWriter(dst io.Writer, set *Set) io.WriteCloser {
-	return &writer{dst: dst, set: set, credit: workSaved}
+	return &writer{out: output{dst: dst}, set: set, credit: workSaved}
 }
 
 type writer struct {
-	dst   io.Writer
 	set   *Set
 	tally *Tally // may be nil
 
@@ -41,11 +40,11 @@ type writer struct {
 	mu     sync.Mutex
 	err    error
 	closed bool
+	out    output
 
 	held     []byte // not decided yet: from the earliest beginning of a value on
 	released int    // so much of held is out already and stays as context
 	spans    []span // found in held, or reaching into it
-	out      []byte // room for output with marks
 
 	state   sequence // where in an escape sequence held begins
 	escaped bool     // sequences were seen in what was searched last
@@ -224,64 +223,34 @@ func markedOnly(spans []span) []span {
 	return marked
 }
 
-// longGap is how much between two marks goes on as it is, rather than by a copy.
-const longGap = 8 << 10
-
 // pass passes on buf up to end, and a mark for each span that begins before through.
 func (w *writer) pass(buf []byte, end, through int) error {
 	at := min(w.released, end)
-	w.out = w.out[:0]
+	if len(w.spans) == 0 || w.spans[0].start >= through {
+		return w.fail(w.out.whole(buf[at:end]))
+	}
 	for i := range w.spans {
 		s := &w.spans[i]
 		if s.start >= through {
 			break
 		}
-		if err := w.between(buf, at, s.start); err != nil {
-			return err
+		if err := w.out.text(buf[at:max(at, s.start)]); err != nil {
+			return w.fail(err)
 		}
 		// What was out before its value was added to the set needs no mark, unless more of a value joins it.
 		if !s.marked && s.end > w.released {
 			if !w.tally.note(s.value) {
 				return w.fail(ErrTooMany)
 			}
-			w.out = append(w.out, w.search.t.marks[s.value]...)
+			w.out.mark(w.search.t.marks[s.value])
 			s.marked = true
 		}
 		at = max(at, s.end)
 	}
-	if err := w.between(buf, at, end); err != nil {
-		return err
+	if err := w.out.text(buf[at:max(at, end)]); err != nil {
+		return w.fail(err)
 	}
-	return w.fail(put(w.dst, w.out))
-}
-
-// between passes on what stands between two marks.
-func (w *writer) between(buf []byte, from, to int) error {
-	switch {
-	case from >= to:
-		return nil
-	case to-from < longGap && len(w.spans) > 0:
-		w.out = append(w.out, buf[from:to]...)
-		return nil
-	}
-	err := put(w.dst, w.out)
-	w.out = w.out[:0]
-	if err == nil {
-		err = put(w.dst, buf[from:to])
-	}
-	return w.fail(err)
-}
-
-// put hands b to dst.
-func put(dst io.Writer, b []byte) error {
-	if len(b) == 0 {
-		return nil
-	}
-	n, err := dst.Write(b)
-	if err == nil && n != len(b) {
-		err = io.ErrShortWrite
-	}
-	return err
+	return w.fail(w.out.flush())
 }
 
 // fail ends the output if there is an error.
@@ -341,7 +310,7 @@ func (w *writer) retain(buf []byte, keep int) {
 // wipe leaves nothing behind of what was held.
 func (w *writer) wipe() {
 	secret.Wipe(w.held[:cap(w.held)])
-	w.held, w.out, w.spans, w.search.found = nil, nil, nil, nil
+	w.held, w.out.room, w.spans, w.search.found = nil, nil, nil, nil
 	w.search.giveBack()
 	w.tracks.forget()
 }

@@ -108,20 +108,20 @@ func TestRetire(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range holders {
-			if _, err := v.Hold(); err != nil {
+			if _, err := secret.Hold(v); err != nil {
 				t.Fatal(err)
 			}
 		}
-		v.Retire()
-		v.Retire()
-		if _, err := v.Hold(); !errors.Is(err, secret.ErrDestroyed) {
+		secret.Retire(v)
+		secret.Retire(v)
+		if _, err := secret.Hold(v); !errors.Is(err, secret.ErrDestroyed) {
 			t.Errorf("Hold of what is retired: %v", err)
 		}
 		for n := range holders {
 			if v.Wiped() {
 				t.Errorf("wiped with %d of %d holders left", holders-n, holders)
 			}
-			v.Release()
+			secret.Release(v)
 		}
 		if !v.Wiped() {
 			t.Errorf("%d holders: not wiped in the end", holders)

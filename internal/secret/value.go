@@ -153,30 +153,6 @@ func (v Value) Use(f func(b []byte)) error {
 	return nil
 }
 
-// Hold lends the bytes until Release, for who uses them so often that a Use for each time would cost too much. It is right
-// for tables of MakeDerived alone: while a Value is held Destroy would wait, so that its owner calls Retire. The bytes must
-// not be used otherwise than in a Use. Its only error is ErrDestroyed.
-func (v Value) Hold() ([]byte, error) {
-	if v.c == nil {
-		return nil, nil
-	}
-	return v.c.enter()
-}
-
-// Release ends one Hold.
-func (v Value) Release() {
-	if v.c != nil {
-		v.c.leave()
-	}
-}
-
-// Retire is Destroy for a Value that others may hold: it doesn't wait, and the last of them wipes the bytes.
-func (v Value) Retire() {
-	if v.c != nil {
-		v.c.retire()
-	}
-}
-
 // Len is the number of bytes, also after Destroy.
 func (v Value) Len() int {
 	if v.c == nil {
