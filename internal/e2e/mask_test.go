@@ -177,7 +177,7 @@ func TestMask_daemonKilled(t *testing.T) {
 		return string(text)
 	}
 	for name, text := range map[string]string{"value": m.token + "\n", "feed": "echo begun; until [ -e go ]; do sleep 0.1; done; cat value; echo after\n"} {
-		if err := os.WriteFile(file(name), []byte(text), 0o644); err != nil { //nolint:gosec // the world's user reads it
+		if err := os.WriteFile(file(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
