@@ -116,9 +116,15 @@ func (m *machine) addEdge(parent, child uint32) {
 func (m *machine) run(node uint32, buf []byte, from int, spans []span) (uint32, []span) {
 	r := m.at(node)
 	for i := from; i < len(buf); i++ {
-		node, r = m.step(node, r, buf[i])
+		// Most steps go on along a pattern.
+		if c := buf[i]; r.found&lastOfPattern == 0 && m.pool[node] == c {
+			node++
+			r = m.at(node)
+		} else {
+			node, r = m.step(node, r, c)
+		}
 		if number := r.found & foundMask; number != 0 {
-			p := m.patterns[number-1]
+			p := &m.patterns[number-1]
 			spans = add(spans, span{start: i + 1 - int(p.len), end: i + 1, value: int(p.value), longest: int(p.len)})
 		}
 	}

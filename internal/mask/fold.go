@@ -143,21 +143,17 @@ const joinReach = maxStride*choices + 8
 // foldedCandidates compares the folding patterns that have this gram where it stands, back characters before start.
 func (b breaks) foldedCandidates(buf []byte, start, back int, h uint64) {
 	from, to := b.entriesOf(h)
-	want := tag(h)
-	b.left -= costOfEntry * (to - from)
+	b.left -= costOfEntry * int(to-from)
 	for ; from < to && b.left >= 0; from++ {
-		entry := binary.LittleEndian.Uint64(b.entries[8*from:])
-		if uint32(entry)&(1<<tagBits-1) != want {
-			continue
-		}
-		if p := b.patterns[entry>>(offsetBits+tagBits)]; p.folds {
-			b.compareFrom(buf, start, back+int(entry>>tagBits&(1<<offsetBits-1)), p)
+		e := b.entry(from)
+		if p := &b.patterns[e.pattern()]; e.tag() == tagOf(h) && p.folds {
+			b.compareFrom(buf, start, back+e.off(), p)
 		}
 	}
 }
 
 // compareFolded adds what is a folding pattern with line breaks in it, whose gram off was found at at.
-func (b breaks) compareFolded(buf []byte, at, off int, p pattern) {
+func (b breaks) compareFolded(buf []byte, at, off int, p *pattern) {
 	// All but some of what is compared here is only like a pattern, and has no line break at all.
 	start := at - off
 	if bytes.IndexByte(buf[start:min(len(buf), start+int(p.len)+maxReturns)], '\n') >= 0 {
@@ -167,7 +163,7 @@ func (b breaks) compareFolded(buf []byte, at, off int, p pattern) {
 
 // compareFrom adds what is a folding pattern, if it begins so many characters before place i. Where i is behind the
 // beginning a negative number says so.
-func (b breaks) compareFrom(buf []byte, i, characters int, p pattern) {
+func (b breaks) compareFrom(buf []byte, i, characters int, p *pattern) {
 	b.left -= costOfCompare + max(characters, -characters)
 	for ; characters > 0; characters-- {
 		if i = previous(buf, i); i < 0 {

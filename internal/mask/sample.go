@@ -87,6 +87,9 @@ func enter(v lent, anchors []anchor) {
 		h := v.hash(v.patterns[a.pattern].of(v.pool)[a.off:])
 		v.grams.set(h)
 		v.sure.set(h)
+		if v.quick != nil {
+			v.quick[h>>48] = 1
+		}
 		head := v.heads[4*(v.bucket(h)+2):]
 		putWord(head, word(head)+1)
 	}
@@ -98,8 +101,12 @@ func enter(v lent, anchors []anchor) {
 		head := v.heads[4*(v.bucket(h)+1):]
 		next := word(head)
 		putWord(head, next+1)
-		entry := uint64(a.pattern)<<(offsetBits+tagBits) | uint64(a.off)<<tagBits | uint64(tag(h))
-		binary.LittleEndian.PutUint64(v.entries[8*next:], entry)
+		v.setEntry(next, newEntry(a.pattern, a.off, h))
+	}
+	for i := len(v.entries)/8 - 2; i >= 0; i-- {
+		if this, next := v.entry(uint32(i)), v.entry(uint32(i)+1); this.pattern() == next.pattern() && this.tag() == next.tag() {
+			v.setEntry(uint32(i), this.before(next))
+		}
 	}
 }
 

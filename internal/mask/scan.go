@@ -25,6 +25,7 @@ type view struct {
 	entries     []byte
 	grams       bitmap
 	sure        filter
+	quick       *[quickSize]byte // nil if the grams are too many
 	starts      bitmap
 	inner       bitmap
 	begin, fold opener
@@ -83,6 +84,9 @@ func (v *view) open(t *table, image []byte) {
 	v.inside = image[p.inside : p.inside+setSize]
 	v.grams = p.grams.in(image)
 	v.sure = filter{p.sure.in(image).bits, 64 - p.sure.log + 6}
+	if p.quick > 0 {
+		v.quick = (*[quickSize]byte)(image[p.quick:])
+	}
 	v.starts, v.inner = p.starts.in(image), p.inner.in(image)
 	v.begin = p.begin.in(image)
 	if p.longestFolding > 0 {
@@ -135,16 +139,38 @@ func (v *view) gramAt(b []byte) uint64 {
 	return uint64(word(b))
 }
 
-// bucket and tag take bits that together depend on all bytes of a gram: an upper bit of a product depends on all lower
-// ones of a factor, a lower one doesn't depend on the upper ones.
+// bucket takes bits of a hash that depend on all bytes of a gram: an upper bit of a product depends on all lower ones of a
+// factor.
 func (v *view) bucket(h uint64) int { return int(h >> (64 - v.bucketLog)) }
 
-func tag(h uint64) uint32 { return uint32(h>>22) & (1<<tagBits - 1) }
+// entry is one place of a pattern by which it is found.
+type entry uint64
+
+func newEntry(pattern, off uint32, h uint64) entry {
+	return entry(uint64(pattern)<<(runBits+offsetBits+tagBits) | uint64(off)<<tagBits | tagOf(h))
+}
+
+// tagOf takes bits that the bucket mostly doesn't say.
+func tagOf(h uint64) uint64 { return h >> 22 & (1<<tagBits - 1) }
+
+func (e entry) pattern() uint32 { return uint32(e >> (runBits + offsetBits + tagBits)) }
+func (e entry) run() int        { return int(e >> (offsetBits + tagBits) & (1<<runBits - 1)) }
+func (e entry) off() int        { return int(e >> tagBits & (1<<offsetBits - 1)) }
+func (e entry) tag() uint64     { return uint64(e & (1<<tagBits - 1)) }
+
+// before is e with the run of what follows it, and that.
+func (e entry) before(next entry) entry {
+	return e | entry(min(next.run()+1, 1<<runBits-1))<<(offsetBits+tagBits)
+}
+
+func (v *view) entry(i uint32) entry { return entry(binary.LittleEndian.Uint64(v.entries[8*i:])) }
+
+func (v *view) setEntry(i uint32, e entry) { binary.LittleEndian.PutUint64(v.entries[8*i:], uint64(e)) }
 
 // What the parts of a search cost, in about nanoseconds; the automaton takes some three for each byte.
 const (
 	costOfHit     = 3
-	costOfEntry   = 1
+	costOfEntry   = 3
 	costOfCompare = 5
 	costShift     = 4 // a compare takes another nanosecond for each 16 bytes
 	costOfSearch  = 60
@@ -170,9 +196,12 @@ func (s *search) scan(buf []byte, i int) {
 	switch {
 	case len(buf) < s.shortest:
 	case s.gram == 8:
-		if s.stride == usualStride {
+		switch {
+		case s.quick != nil:
+			i = s.scanQuick(buf, i)
+		case s.stride == usualStride:
 			i = s.scanUsual(buf, i)
-		} else {
+		default:
 			i = s.scanFar(buf, i)
 		}
 		if s.left >= 0 && s.stuck < 0 {
@@ -217,6 +246,23 @@ func (s *search) scanUsual(buf []byte, i int) int {
 	return i
 }
 
+// scanQuick is scanUsual for few grams.
+func (s *search) scanQuick(buf []byte, i int) int {
+	const four = 3*usualStride + 8
+	m, quick := s.multiplier, s.quick
+	for ; i+four <= len(buf); i += 4 * usualStride {
+		w := (*[four]byte)(buf[i:])
+		h0 := binary.LittleEndian.Uint64(w[0:]) * m
+		h1 := binary.LittleEndian.Uint64(w[usualStride:]) * m
+		h2 := binary.LittleEndian.Uint64(w[2*usualStride:]) * m
+		h3 := binary.LittleEndian.Uint64(w[3*usualStride:]) * m
+		if quick[h0>>48]|quick[h1>>48]|quick[h2>>48]|quick[h3>>48] != 0 && !s.four(buf, i, h0, h1, h2, h3) {
+			break
+		}
+	}
+	return i
+}
+
 // four looks at four grams from place i on, one of which may be one of the sample, and says whether to go on.
 func (s *search) four(buf []byte, i int, hashes ...uint64) bool {
 	for _, h := range hashes {
@@ -249,21 +295,27 @@ func (s *search) candidates(buf []byte, at int, h uint64) bool {
 		return false
 	}
 	from, to := s.entriesOf(h)
-	want := tag(h)
-	s.left -= costOfEntry * (to - from)
+	want := tagOf(h)
+	s.left -= costOfEntry * int(to-from)
 	for ; from < to && s.left >= 0; from++ {
-		entry := binary.LittleEndian.Uint64(s.entries[8*from:])
-		if uint32(entry)&(1<<tagBits-1) != want {
+		e := s.entry(from)
+		if e.tag() != want {
 			continue
 		}
-		start := at - int(entry>>tagBits&(1<<offsetBits-1))
-		p := s.patterns[entry>>(offsetBits+tagBits)]
+		p := &s.patterns[e.pattern()]
+		start := at - e.off()
 		end := start + int(p.len)
-		// What lies within what was found says nothing new, but for its name where both begin.
-		if start < 0 || end > len(buf) || !p.folds && start > s.from && end <= s.reach {
+		if start < 0 || end > len(buf) {
 			continue
 		}
-		s.compare(buf, at-start, span{start: start, end: end, value: int(p.value), longest: int(p.len)}, p)
+		// What lies within what was found says nothing new, but for its name where both begin; and most of what is only like
+		// a pattern ends otherwise.
+		if p.folds || (start <= s.from || end > s.reach) && word(buf[end-4:]) == word(s.pool[p.off+p.len-4:]) {
+			s.compare(buf, at, start, p)
+		}
+		if !p.folds && end <= s.reach && at-maxStride*choices > s.from {
+			from += uint32(e.run()) // those end sooner, and lie within it too
+		}
 	}
 	if s.broken {
 		// The pool is lent: this needs no other memory that could be gone.
@@ -273,24 +325,23 @@ func (s *search) candidates(buf []byte, at int, h uint64) bool {
 }
 
 // entriesOf is where the entries of a gram's bucket begin and end.
-func (v *view) entriesOf(h uint64) (from, to int) {
+func (v *view) entriesOf(h uint64) (from, to uint32) {
 	b := v.bucket(h)
-	return int(word(v.heads[4*b:])), int(word(v.heads[4*b+4:]))
+	return word(v.heads[4*b:]), word(v.heads[4*b+4:])
 }
 
-// compare adds what is a pattern, where its gram off was found.
-func (s *search) compare(buf []byte, off int, c span, p pattern) {
+// compare adds what is a pattern, from start on, one of whose grams was found at at.
+func (s *search) compare(buf []byte, at, start int, p *pattern) {
 	s.left -= costOfCompare
 	pattern := p.of(s.pool)
-	if word(buf[c.end-4:]) == word(pattern[len(pattern)-4:]) {
-		s.left -= len(pattern) >> costShift
-		if bytes.Equal(buf[c.start:c.end], pattern) {
-			s.add(c)
-			return
-		}
+	end := start + len(pattern)
+	s.left -= len(pattern) >> costShift
+	if word(buf[end-4:]) == word(pattern[len(pattern)-4:]) && bytes.Equal(buf[start:end], pattern) {
+		s.add(span{start: start, end: end, value: int(p.value), longest: len(pattern)})
+		return
 	}
 	if p.folds && !s.broken {
-		breaks{s}.compareFolded(buf, c.start+off, off, p)
+		breaks{s}.compareFolded(buf, at, at-start, p)
 	}
 }
 

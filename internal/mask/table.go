@@ -51,6 +51,7 @@ type plan struct {
 	inside int      // where the set of bytes lies that a pattern has before its last one
 	grams  bitmapAt // grams of the sample
 	sure   bitmapAt // the same, as a filter
+	quick  int      // where the same set lies with a byte for each hash, if they are few; else 0
 	starts bitmapAt // the first three, and four, bytes of each pattern
 	inner  bitmapAt // four bytes that lie in a pattern before its last one
 	begin  openPlan // how patterns begin; of all
@@ -78,12 +79,16 @@ const (
 	maxStride, usualStride = 26, 13
 	fewPatterns            = 64
 	// choices is among how many places of each residue the gram is chosen that a pattern is found by.
-	choices = 4
-	// An entry has, from its upper bits down, the number of a pattern, the offset of the gram in it, and a tag of the gram.
-	offsetBits, tagBits = 20, 20
+	choices = 8
+	// An entry has, from its upper bits down, the number of a pattern, how many entries follow that differ in the offset
+	// alone, the offset of the gram in the pattern, and a tag of the gram. An offset is under maxStride * choices.
+	runBits, offsetBits, tagBits = 5, 8, 24
 	// brokenGrams is in how many ways eight bytes of folded text may have line breaks in them, and none, and mostBroken how
 	// many such grams a sample may have.
 	brokenGrams, mostBroken = 293, 1 << 15
+	// A set of few grams has a table with a byte for each: a lookup in bits takes twice as many instructions, and one in
+	// bytes eight times as much of the cache.
+	quickSize, fewGrams = 1 << 16, 1 << 11
 	// setSize is the size of an exact set of bytes.
 	setSize = 256 / 8
 	// loadSlack is how much is behind the pool, so that eight bytes can be read anywhere in it.
@@ -112,7 +117,7 @@ func newTable(old *table, pending []needle, names []string) (*table, error) {
 				t.folding = append(t.folding, p)
 			}
 		}
-		if t.plan = planFor(t.patterns, t.folding); t.plan.size > secret.MaxDerived || len(t.patterns) >= 1<<(64-offsetBits-tagBits) {
+		if t.plan = planFor(t.patterns, t.folding); t.plan.size > secret.MaxDerived || len(t.patterns) >= 1<<(64-runBits-offsetBits-tagBits) {
 			return
 		}
 		var err error
@@ -233,9 +238,14 @@ func planFor(patterns, folding []pattern) plan {
 	p.inside = 0
 	p.grams = bitmapAt{setSize, logOf(sparse(48, 16, grams), 14, 27)}
 	p.sure = p.grams.next(logOf(16*grams, 14, 27))
-	p.starts = p.sure.next(logOf(64*len(patterns), 10, 24))
+	at := p.sure.next(0).off
+	if p.gram == 8 && p.stride == usualStride && grams <= fewGrams {
+		p.quick = at
+		at += quickSize
+	}
+	p.starts = bitmapAt{at, logOf(64*len(patterns), 10, 24)}
 	p.inner = p.starts.next(logOf(sparse(12, 8, size), 10, 26))
-	at := p.begin.share(p.inner.next(0).off)
+	at = p.begin.share(p.inner.next(0).off)
 	if len(folding) > 0 {
 		at = p.fold.share(at)
 		p.joins = bitmapAt{at, logOf(sparse(16, 12, folded), 14, 28)}
@@ -250,7 +260,7 @@ func planFor(patterns, folding []pattern) plan {
 
 // sparse is how many bits a set of n has: many for each, as long as that fits into a cache.
 func sparse(many, few, n int) int {
-	if many*n <= 1<<20 {
+	if many*n <= 1<<21 {
 		return many * n
 	}
 	return few * n

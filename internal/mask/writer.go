@@ -12,7 +12,7 @@ import (
 
 const (
 	// workPerByte is what searching a byte may cost, see costOfHit. Past that the automaton takes over.
-	workPerByte = 4
+	workPerByte = 5
 	// workSaved is how much work that was not needed is kept for later, so that short output never needs an automaton.
 	workSaved = 1 << 16
 	// slowFor is how many bytes the automaton keeps, once it is in use.
