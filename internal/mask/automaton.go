@@ -41,6 +41,7 @@ type machine struct {
 	pages      [][]byte
 	first      []byte // of pages
 	edges      []byte
+	mask       int // of the number of an edge
 }
 
 // record is what is known of a node: where to go on if nothing leads from it, and 1 + the number of the longest pattern
@@ -92,9 +93,9 @@ func (m *machine) slot(parent uint32, c byte) int {
 // edge looks up where c leads from a node, 0 if nowhere.
 func (m *machine) edge(parent uint32, c byte) uint32 {
 	for i := m.slot(parent, c); ; i++ {
-		e := m.edges[edgeSize*(i&(len(m.edges)/edgeSize-1)):]
-		child := word(e[4:])
-		if child == 0 || word(e) == parent && m.pool[child-1] == c {
+		e := binary.LittleEndian.Uint64(m.edges[edgeSize*(i&m.mask):])
+		child := uint32(e >> 32)
+		if child == 0 || uint32(e) == parent && m.pool[child-1] == c {
 			return child
 		}
 	}
@@ -102,7 +103,7 @@ func (m *machine) edge(parent uint32, c byte) uint32 {
 
 func (m *machine) addEdge(parent, child uint32) {
 	for i := m.slot(parent, m.pool[child-1]); ; i++ {
-		e := m.edges[edgeSize*(i&(len(m.edges)/edgeSize-1)):]
+		e := m.edges[edgeSize*(i&m.mask):]
 		if word(e[4:]) == 0 {
 			putWord(e, parent)
 			putWord(e[4:], child)
@@ -174,7 +175,7 @@ func (a *automaton) use(l *lent, f func(m *machine)) error {
 	m := &machine{automaton: a, pool: l.pool, multiplier: l.multiplier}
 	var err error
 	used := a.edges.Use(func(edges []byte) {
-		m.edges = edges
+		m.edges, m.mask = edges, len(edges)/edgeSize-1
 		err = lendAll(a.pages, &m.pages, func() {
 			m.first = m.pages[0]
 			f(m)

@@ -186,6 +186,7 @@ type search struct {
 	left  int
 	// What was found last is from here to there, what it overlaps included; a scan finds things nearly in order.
 	from, reach int
+	last        int // its number in found
 	stuck       int // where the scan stopped for want of the pool; -1: it didn't
 }
 
@@ -256,7 +257,13 @@ func (s *search) scanQuick(buf []byte, i int) int {
 		h1 := binary.LittleEndian.Uint64(w[usualStride:]) * m
 		h2 := binary.LittleEndian.Uint64(w[2*usualStride:]) * m
 		h3 := binary.LittleEndian.Uint64(w[3*usualStride:]) * m
-		if quick[h0>>48]|quick[h1>>48]|quick[h2>>48]|quick[h3>>48] != 0 && !s.four(buf, i, h0, h1, h2, h3) {
+		if quick[h0>>48]|quick[h1>>48]|quick[h2>>48]|quick[h3>>48] == 0 {
+			continue
+		}
+		if quick[h0>>48] != 0 && !s.candidates(buf, i, h0) ||
+			quick[h1>>48] != 0 && !s.candidates(buf, i+usualStride, h1) ||
+			quick[h2>>48] != 0 && !s.candidates(buf, i+2*usualStride, h2) ||
+			quick[h3>>48] != 0 && !s.candidates(buf, i+3*usualStride, h3) {
 			break
 		}
 	}
@@ -264,14 +271,11 @@ func (s *search) scanQuick(buf []byte, i int) int {
 }
 
 // four looks at four grams from place i on, one of which may be one of the sample, and says whether to go on.
-func (s *search) four(buf []byte, i int, hashes ...uint64) bool {
-	for _, h := range hashes {
-		if s.grams.has(h) && !s.candidates(buf, i, h) {
-			return false
-		}
-		i += s.stride
-	}
-	return true
+func (s *search) four(buf []byte, i int, h0, h1, h2, h3 uint64) bool {
+	return (!s.grams.has(h0) || s.candidates(buf, i, h0)) &&
+		(!s.grams.has(h1) || s.candidates(buf, i+s.stride, h1)) &&
+		(!s.grams.has(h2) || s.candidates(buf, i+2*s.stride, h2)) &&
+		(!s.grams.has(h3) || s.candidates(buf, i+3*s.stride, h3))
 }
 
 // scanNear is scan for any stride.
@@ -308,12 +312,19 @@ func (s *search) candidates(buf []byte, at int, h uint64) bool {
 		if start < 0 || end > len(buf) {
 			continue
 		}
-		// What lies within what was found says nothing new, but for its name where both begin; and most of what is only like
-		// a pattern ends otherwise.
-		if p.folds || (start <= s.from || end > s.reach) && word(buf[end-4:]) == word(s.pool[p.off+p.len-4:]) {
+		switch {
+		case p.folds:
 			s.compare(buf, at, start, p)
+			continue
+		case start > s.from && end <= s.reach:
+			// What lies within what was found says nothing new, but for its name where both begin.
+		case word(buf[end-4:]) == word(s.pool[p.off+p.len-4:]): // most of what is only like a pattern ends otherwise
+			s.left -= costOfCompare + (end-start)>>costShift
+			if bytes.Equal(buf[start:end], p.of(s.pool)) {
+				s.add(span{start: start, end: end, value: int(p.value), longest: end - start})
+			}
 		}
-		if !p.folds && end <= s.reach && at-maxStride*choices > s.from {
+		if end <= s.reach && at-maxStride*choices > s.from {
 			from += uint32(e.run()) // those end sooner, and lie within it too
 		}
 	}
@@ -330,30 +341,29 @@ func (v *view) entriesOf(h uint64) (from, to uint32) {
 	return word(v.heads[4*b:]), word(v.heads[4*b+4:])
 }
 
-// compare adds what is a pattern, from start on, one of whose grams was found at at.
+// compare adds what is a folding pattern, from start on, one of whose grams was found at at.
 func (s *search) compare(buf []byte, at, start int, p *pattern) {
-	s.left -= costOfCompare
-	pattern := p.of(s.pool)
-	end := start + len(pattern)
-	s.left -= len(pattern) >> costShift
-	if word(buf[end-4:]) == word(pattern[len(pattern)-4:]) && bytes.Equal(buf[start:end], pattern) {
-		s.add(span{start: start, end: end, value: int(p.value), longest: len(pattern)})
-		return
-	}
-	if p.folds && !s.broken {
+	end := start + int(p.len)
+	s.left -= costOfCompare + int(p.len)>>costShift
+	switch {
+	case bytes.Equal(buf[start:end], p.of(s.pool)):
+		s.add(span{start: start, end: end, value: int(p.value), longest: end - start})
+	case !s.broken:
 		breaks{s}.compareFolded(buf, at, at-start, p)
 	}
 }
 
-// add adds an occurrence.
+// add adds an occurrence. One that goes on from the last is joined to it.
 func (s *search) add(c span) {
-	s.found = append(s.found, c)
 	switch {
 	case c.start >= s.reach: // touches nothing before it
-		s.from, s.reach = c.start, c.end
-	case c.start >= s.from:
+		s.from, s.reach, s.last = c.start, c.end, len(s.found)
+	case c.start > s.from:
 		s.reach = max(s.reach, c.end)
+		s.found[s.last].end = s.reach
+		return
 	}
+	s.found = append(s.found, c)
 }
 
 // scanAll finds all occurrences in buf but those that escape sequences interrupt.
