@@ -90,7 +90,7 @@ func (w *writer) release() {
 	}
 	end := 0
 	s := &w.search
-	if s.borrow(w.set) != nil || s.withPool(func() { end = s.early(w.held, w.state) }) != nil {
+	if s.borrow(w.set) != nil || s.withPool(func() { end = early(s, w.held, w.state) }) != nil {
 		return // the set is growing this moment: the next write decides
 	}
 	end = max(end, w.released)

@@ -122,7 +122,7 @@ func earlyOf(n int) uint8 {
 
 // early is how much of the beginning of what is held back may go out because nothing follows: of each pattern that
 // begins in it, in any view, at most the first few bytes. The pool must be lent.
-func (s *search) early(held []byte, from sequence) int {
+func early(s *search, held []byte, from sequence) int {
 	end := len(held)
 	for _, l := range lenses() {
 		of := s.patterns

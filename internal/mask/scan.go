@@ -29,7 +29,7 @@ type view struct {
 	starts      bitmap
 	inner       bitmap
 	begin, fold opener
-	joins       bitmap
+	joins       filter
 }
 
 // rooms are what views of the output are made in, kept from one search to the next.
@@ -44,10 +44,13 @@ type filter struct {
 	shift int
 }
 
-func (f filter) has(h uint64) bool {
+// bit is set in the lowest place if the filter has the hash.
+func (f filter) bit(h uint64) uint64 {
 	w := binary.LittleEndian.Uint64(f.bits[h>>(f.shift&63)<<3:])
-	return w>>(h>>30&63)&(w>>(h>>36&63))&1 != 0
+	return w >> (h >> 30 & 63) & (w >> (h >> 36 & 63))
 }
+
+func (f filter) has(h uint64) bool { return f.bit(h)&1 != 0 }
 
 func (f filter) set(h uint64) {
 	b := f.bits[h>>(f.shift&63)<<3:]
@@ -77,13 +80,17 @@ func (b bitmapAt) in(image []byte) bitmap {
 	return bitmap{image[b.off : b.off+1<<b.log/8], 64 - b.log}
 }
 
+func (b bitmapAt) filterIn(image []byte) filter {
+	return filter{b.in(image).bits, 64 - b.log + 6}
+}
+
 // open says where in a table's image its parts are.
 func (v *view) open(t *table, image []byte) {
 	p := &t.plan
 	v.plan, v.t, v.patterns, v.folding, v.multiplier = p, t, t.patterns, t.folding, t.multiplier
 	v.inside = image[p.inside : p.inside+setSize]
 	v.grams = p.grams.in(image)
-	v.sure = filter{p.sure.in(image).bits, 64 - p.sure.log + 6}
+	v.sure = p.sure.filterIn(image)
 	if p.quick > 0 {
 		v.quick = (*[quickSize]byte)(image[p.quick:])
 	}
@@ -91,7 +98,7 @@ func (v *view) open(t *table, image []byte) {
 	v.begin = p.begin.in(image)
 	if p.longestFolding > 0 {
 		v.fold = p.fold.in(image)
-		v.joins = p.joins.in(image)
+		v.joins = p.joins.filterIn(image)
 	}
 	v.heads, v.entries = image[p.heads:p.entries], image[p.entries:p.size]
 }
