@@ -71,7 +71,6 @@ func (b behind) seeThrough(buf []byte, begin, first, reach int) int {
 // all that there is so far; beyond all output if none does.
 func (b behind) scanText(last bool) (keep int, err error) {
 	p := &b.plain
-	defer p.wipe()
 	found := b.found
 	b.found = b.seen[:0]
 	err = b.scanAll(p.text)

@@ -51,18 +51,29 @@ func (b breaks) scanFolded(buf []byte) error {
 
 // mayJoin reports whether a folding pattern may go on over the newline at n.
 func (b breaks) mayJoin(buf []byte, n int) bool {
-	if n < 8+maxReturns || n+1+8 > len(buf) {
+	if n == 0 || n+1+8 > len(buf) {
 		return true
 	}
 	behind := binary.LittleEndian.Uint64(buf[n+1:])
-	before := binary.LittleEndian.Uint64(buf[n-8:])
+	before := eightBefore(buf, n)
 	if before>>56 == '\r' {
-		before = binary.LittleEndian.Uint64(buf[breakStart(buf, n)-8:])
+		if n = breakStart(buf, n); n == 0 {
+			return true
+		}
+		before = eightBefore(buf, n)
 	}
 	const five = 1<<40 - 1
 	oneFive := before>>56 | behind&five<<8
 	fiveOne := before>>24 | behind<<56>>16
 	return (b.joins.bit(oneFive*b.multiplier)|b.joins.bit(fiveOne*b.multiplier))&1 != 0
+}
+
+// eightBefore are the eight bytes before place n of buf, which has so many at least; zeros stand for those before its first.
+func eightBefore(buf []byte, n int) uint64 {
+	if n < 8 {
+		return binary.LittleEndian.Uint64(buf) << (64 - 8*n)
+	}
+	return binary.LittleEndian.Uint64(buf[n-8:])
 }
 
 // breakStart is where the line break begins whose newline is at n.
@@ -236,13 +247,13 @@ func (b breaks) openFolded(buf []byte) (int, error) {
 	}
 	// Nearly always a short look tells that at most three characters are open, and stand on one line.
 	if end >= 4 {
-		last := buf[end-4 : end]
-		if bytes.IndexByte(last, '\n') < 0 && !b.inner.has(uint64(word(last))*b.multiplier) {
-			i, err := b.openIn(&b.fold, b.folding, b.longestFolding, last)
-			if i == len(last) {
+		last := word(buf[end-4:])
+		if lines := last ^ 0x0a0a0a0a; (lines-0x01010101)&^lines&0x80808080 == 0 && !b.inner.has(uint64(last)*b.multiplier) {
+			open, err := b.openShort(buf[end-4 : end])
+			if open == 0 {
 				return n, err
 			}
-			return end - 4 + i, err
+			return end - open, err
 		}
 	}
 	start := end
@@ -255,7 +266,6 @@ func (b breaks) openFolded(buf []byte) (int, error) {
 	}
 	p := &b.unfolded
 	p.begin(lens{breaks: true}, ground)
-	defer p.wipe()
 	p.take(buf, start)
 	b.left -= len(buf) - start
 	cut := p.lastCut()
@@ -264,4 +274,20 @@ func (b breaks) openFolded(buf []byte) (int, error) {
 		return n, err
 	}
 	return p.place(cut + i), err
+}
+
+// openShort is how many of the last three of four characters are open.
+func (b breaks) openShort(last []byte) (int, error) {
+	if b.starts.has(three(last[1:]) * b.multiplier) {
+		if begins, err := b.begins(b.folding, last[1:]); begins || err != nil {
+			return 3, err
+		}
+	}
+	switch c := last[3]; {
+	case b.fold.second.has(two(last[2:])):
+		return 2, nil
+	case b.fold.first[c/8]>>(c%8)&1 != 0:
+		return 1, nil
+	}
+	return 0, nil
 }

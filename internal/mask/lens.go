@@ -91,6 +91,9 @@ func intermediate(c byte, more sequence, final byte) (sequence, bool) {
 
 // skip goes on over buf from i on until the end of the sequence, or of buf.
 func (e sequence) skip(buf []byte, i int) (int, sequence) {
+	if end := colourAt(buf, i); end > 0 {
+		return end, ground
+	}
 	for ; i < len(buf); i++ {
 		next, taken := e.step(buf[i])
 		if !taken {
@@ -101,6 +104,23 @@ func (e sequence) skip(buf []byte, i int) (int, sequence) {
 		}
 	}
 	return i, e
+}
+
+// colourAt is the end of a control sequence without intermediate bytes, as nearly all are, that begins at i; 0 if there is
+// no such.
+func colourAt(buf []byte, i int) int {
+	if i+2 >= len(buf) || buf[i] != escape || buf[i+1] != '[' {
+		return 0
+	}
+	for i += 2; i < len(buf); i++ {
+		if c := buf[i]; c < 0x30 || c > 0x3f {
+			if 0x40 <= c && c <= 0x7e {
+				return i + 1
+			}
+			break
+		}
+	}
+	return 0
 }
 
 // over is where the output stands behind buf.
@@ -303,8 +323,5 @@ func (p *plainText) drop(n int) {
 // wipe leaves nothing of the text behind.
 func (p *plainText) wipe() {
 	secret.Wipe(p.text[:cap(p.text)])
-	if cap(p.text) > keptRoom {
-		p.text = nil
-	}
-	p.text, p.pieces = p.text[:0], p.pieces[:0]
+	p.text, p.pieces = nil, nil
 }

@@ -141,7 +141,6 @@ func early(s *search, held []byte, from sequence) int {
 				end = min(end, p.place(i+n))
 			}
 		}
-		p.wipe()
 	}
 	return end
 }

@@ -230,7 +230,7 @@ func (s *search) scanFar(buf []byte, i int) int {
 		h1 := binary.LittleEndian.Uint64(w[stride:]) * m
 		h2 := binary.LittleEndian.Uint64(w[2*stride:]) * m
 		h3 := binary.LittleEndian.Uint64(w[3*stride:]) * m
-		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 != 0 && !s.four(buf, i, h0, h1, h2, h3) {
+		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 != 0 && !s.four(buf, i, [4]uint64{h0, h1, h2, h3}) {
 			break
 		}
 	}
@@ -247,7 +247,7 @@ func (s *search) scanUsual(buf []byte, i int) int {
 		h1 := binary.LittleEndian.Uint64(w[usualStride:]) * m
 		h2 := binary.LittleEndian.Uint64(w[2*usualStride:]) * m
 		h3 := binary.LittleEndian.Uint64(w[3*usualStride:]) * m
-		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 != 0 && !s.four(buf, i, h0, h1, h2, h3) {
+		if (grams.bit(h0)|grams.bit(h1)|grams.bit(h2)|grams.bit(h3))&1 != 0 && !s.four(buf, i, [4]uint64{h0, h1, h2, h3}) {
 			break
 		}
 	}
@@ -278,11 +278,11 @@ func (s *search) scanQuick(buf []byte, i int) int {
 }
 
 // four looks at four grams from place i on, one of which may be one of the sample, and says whether to go on.
-func (s *search) four(buf []byte, i int, h0, h1, h2, h3 uint64) bool {
-	return (!s.grams.has(h0) || s.candidates(buf, i, h0)) &&
-		(!s.grams.has(h1) || s.candidates(buf, i+s.stride, h1)) &&
-		(!s.grams.has(h2) || s.candidates(buf, i+2*s.stride, h2)) &&
-		(!s.grams.has(h3) || s.candidates(buf, i+3*s.stride, h3))
+func (s *search) four(buf []byte, i int, h [4]uint64) bool {
+	return (!s.grams.has(h[0]) || s.candidates(buf, i, h[0])) &&
+		(!s.grams.has(h[1]) || s.candidates(buf, i+s.stride, h[1])) &&
+		(!s.grams.has(h[2]) || s.candidates(buf, i+2*s.stride, h[2])) &&
+		(!s.grams.has(h[3]) || s.candidates(buf, i+3*s.stride, h[3]))
 }
 
 // scanNear is scan for any stride.

@@ -177,7 +177,9 @@ func (w *writer) look(buf []byte, fresh int) (int, error) {
 		if w.tracks.reader != nil {
 			w.tracks.forget()
 		}
-		w.spans = markedOnly(w.spans)
+		if len(w.spans) > 0 {
+			w.spans = markedOnly(w.spans)
+		}
 		keep, err := w.lookFast(buf, fresh)
 		if err != nil || w.credit >= 0 {
 			return keep, err
@@ -195,7 +197,10 @@ func (w *writer) look(buf []byte, fresh int) (int, error) {
 // then says nothing.
 func (w *writer) lookFast(buf []byte, fresh int) (keep int, err error) {
 	s := &w.search
-	s.found = append(s.found[:0], w.spans...)
+	s.found = s.found[:0]
+	if len(w.spans) > 0 {
+		s.found = append(s.found, w.spans...)
+	}
 	s.left = w.credit - (len(buf) - fresh)
 	if err := s.scanAll(buf); err != nil {
 		return 0, err
@@ -206,7 +211,7 @@ func (w *writer) lookFast(buf []byte, fresh int) (keep int, err error) {
 		open, err = behind{s}.scanBehind(buf, w.state)
 		keep = min(keep, open)
 	}
-	if w.credit = s.left; w.credit >= 0 && err == nil {
+	if w.credit = s.left; w.credit >= 0 && err == nil && len(s.found) > 0 {
 		w.spans = append(w.spans[:0], union(s.found)...)
 	}
 	return keep, err
@@ -311,6 +316,8 @@ func (w *writer) retain(buf []byte, keep int) {
 func (w *writer) wipe() {
 	secret.Wipe(w.held[:cap(w.held)])
 	w.held, w.out.room, w.spans, w.search.found = nil, nil, nil, nil
+	w.search.plain.wipe()
+	w.search.unfolded.wipe()
 	w.search.giveBack()
 	w.tracks.forget()
 }
