@@ -7,7 +7,7 @@
 //   - A value is looked for as it is and in the spellings that programs usually give it (forms.go), each of which is a
 //     pattern. Patterns of base64 are also found folded into lines: between any two characters there may be one line
 //     break, LF, CRLF, or the CR CR LF that a terminal makes of CRLF, at any width and at widths that change.
-//   - A pattern is also found where escape sequences stand between its characters, as grep --color and progress bars
+//   - A pattern is also found where escape sequences stand between its characters, as grep and progress bars
 //     print them, at most 256 bytes of them in one place. Those within what is hidden are dropped with it.
 //   - What is hidden is the union of all occurrences of all patterns: two that overlap are hidden as one, two that touch
 //     get a mark each. The mark has the name of the longest pattern among those that begin first. It never contains a

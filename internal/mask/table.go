@@ -236,7 +236,7 @@ func planFor(patterns, folding []pattern) plan {
 		grams += broken
 	}
 	p.inside = 0
-	p.grams = bitmapAt{setSize, logOf(sparse(48, 16, grams), 14, 27)}
+	p.grams = bitmapAt{setSize, logOf(sparse(96, 32, grams), 14, 27)}
 	p.sure = p.grams.next(logOf(16*grams, 14, 27))
 	at := p.sure.next(0).off
 	if p.gram == 8 && p.stride == usualStride && grams <= fewGrams {
@@ -248,7 +248,7 @@ func planFor(patterns, folding []pattern) plan {
 	at = p.begin.share(p.inner.next(0).off)
 	if len(folding) > 0 {
 		at = p.fold.share(at)
-		p.joins = bitmapAt{at, logOf(sparse(16, 12, folded), 14, 28)}
+		p.joins = bitmapAt{at, logOf(sparse(40, 12, folded), 14, 28)}
 		at = p.joins.next(0).off
 	}
 	p.heads = at
@@ -260,7 +260,7 @@ func planFor(patterns, folding []pattern) plan {
 
 // sparse is how many bits a set of n has: many for each, as long as that fits into a cache.
 func sparse(many, few, n int) int {
-	if many*n <= 1<<21 {
+	if many*n <= 1<<22 {
 		return many * n
 	}
 	return few * n
