@@ -97,7 +97,10 @@ func (m *masking) begin(items []found) error {
 		return err
 	}
 	seen := r.acts.needles.seen.of(principalKey(r.who))
-	m.tally.Known = func(value int) bool { return m.set.is[value].lent || seen[m.set.is[value].storedField] }
+	m.tally.Known = func(value int) bool {
+		is := m.set.needle(value)
+		return is.lent || seen[is.storedField]
+	}
 	return nil
 }
 
@@ -120,6 +123,9 @@ func (m *masking) take(p frame.Piece) (frame.Piece, error) {
 		t.to = mask.NewCountedWriter(t, m.set.Set, &m.tally)
 		m.texts[p.Text] = t
 	}
+	if err := m.r.acts.needles.follow(&m.r.lookup, m.set); err != nil {
+		return frame.Piece{}, err
+	}
 	if err := t.put(p); err != nil {
 		return frame.Piece{}, err
 	}
@@ -134,7 +140,7 @@ func (m *masking) take(p frame.Piece) (frame.Piece, error) {
 // notLent are the values that were hidden and not lent.
 func (m *masking) notLent() (list []storedField) {
 	for _, value := range m.tally.Values() {
-		if is := m.set.is[value]; !is.lent {
+		if is := m.set.needle(value); !is.lent {
 			list = append(list, is.storedField)
 		}
 	}

@@ -112,6 +112,48 @@ func TestMaskFollowsTheAccount(t *testing.T) {
 	}
 }
 
+// TestMaskFollows_meanwhile: what is stored, changed or lent while an output comes is hidden in what comes of it then.
+func TestMaskFollows_meanwhile(t *testing.T) {
+	old, changed, added, weak := strongValue(), strongValue(), strongValue(), "p1N!"
+	for _, row := range []struct {
+		name  string
+		who   *client
+		items []string
+		want  string
+	}{
+		{"a person", person(), nil, "****(a) ****(a) ****(b) ****(pin)"},
+		{"an agent", agent(), nil, "****(a) ****(a) ****(b) ****(pin)"},
+		{"of items", agent(), []string{"a", "pin"}, "****(a) ****(a) " + added + " ****(pin)"},
+		{"another agent", subagent(), nil, "****(a) ****(a) ****(b) " + weak},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newScene(t)
+			s.add(person(), "a", "use", old)
+			s.add(person(), "pin", "use", weak)
+			said := 0
+			s.heed = func() {
+				if said++; said != 2 {
+					return
+				}
+				s.heed = nil
+				s.ok(s.do(person(), api.OpItemEdit, api.ItemEdit{Name: "a", Set: []api.FieldIn{{Name: "token", Concealed: true}}}, changed), nil)
+				s.add(person(), "b", "use", added)
+				s.ok(s.do(agent(), api.OpRun, api.RunBegin{
+					Item: "pin", Inject: []api.RunInject{{Var: "PIN", As: api.ByEnv}}, Program: "/bin/true", Argv: []string{"true"},
+				}), nil)
+			}
+			shown, res := maskText(s, row.who, api.MaskBegin{Items: row.items}, "first ", strings.Join([]string{old, changed, added, weak}, " "))
+			s.ok(res, nil)
+			if shown != "first "+row.want {
+				t.Errorf("%q is shown, want %q", shown, row.want)
+			}
+			if n := len(s.acts.needles.inUse); n > 0 {
+				t.Errorf("%d sets are in use", n)
+			}
+		})
+	}
+}
+
 // TestMaskLocked: with the account the sets are gone, also under the hands of who masks.
 func TestMaskLocked(t *testing.T) {
 	s := newScene(t)

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -38,8 +37,14 @@ type needleSet struct {
 	*mask.Set
 	key   string // the principal's
 	stamp seal.Hash
-	lent  int        // how many values that principal had been lent
-	is    []needleOf // by number
+	lent  int     // how many values that principal had been lent
+	items []found // that it is of; nil: all
+
+	mu       sync.Mutex // guards what grows
+	now      seal.Hash  // the account's stamp
+	nowLent  int        // what lent is
+	is       []needleOf // by number
+	revision map[storedItem]seal.Hash
 
 	users int
 }
@@ -81,27 +86,22 @@ func (n *needles) take(l *lookup) (*needleSet, error) {
 		return s, nil
 	}
 	s := &needleSet{Set: mask.NewSet(), key: key, stamp: stamp, lent: len(lent)}
-	m := needleMaker{l, s, lent}
-	for _, v := range l.account.Vaults() {
-		for _, meta := range v.List(vault.KindItem, vault.KindStage) {
-			if err := m.addItem(found{v, meta}); err != nil {
-				s.Destroy()
-				return nil, err
-			}
-		}
+	if err := s.fill(l, stamp, lent); err != nil {
+		return nil, err
 	}
 	return s, n.keep(s)
 }
 
 // of is a set of some items alone, for one use.
 func (n *needles) of(l *lookup, items []found) (*needleSet, error) {
-	s := &needleSet{Set: mask.NewSet()}
-	m := needleMaker{l, s, n.lent.of(principalKey(l.who))}
-	for _, f := range items {
-		if err := m.addItem(f); err != nil {
-			s.Destroy()
-			return nil, err
-		}
+	stamp, err := vault.Stamp(l.account)
+	if err != nil {
+		return nil, err
+	}
+	key := principalKey(l.who)
+	s := &needleSet{Set: mask.NewSet(), key: key, items: items}
+	if err := s.fill(l, stamp, n.lent.of(key)); err != nil {
+		return nil, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -198,47 +198,6 @@ func (n *needles) isShut() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.shut
-}
-
-// needleMaker puts values into a set.
-type needleMaker struct {
-	*lookup
-	set  *needleSet
-	lent map[storedField]bool
-}
-
-// addItem opens an item or a stage and adds its concealed values. One that can't be read has no value to hide.
-func (m needleMaker) addItem(f found) error {
-	it, err := f.vault.Open(f.ID)
-	switch {
-	case errors.Is(err, vault.ErrDamaged) || errors.Is(err, vault.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	defer it.Destroy()
-	named := m.sees(f)
-	for i := range it.Fields {
-		field := &it.Fields[i]
-		is := fieldIn(f.vault, f.ID, field.Section, field.Name)
-		lent := m.lent[is]
-		if !lent && (!field.Concealed || !m.isPerson() && !isStrong(field)) {
-			continue
-		}
-		name := ""
-		if named {
-			name = needleName(it, field)
-		}
-		err := m.set.Add(name, field.Value, mask.ValueOptions{User: credential.UserOf(it)})
-		if errors.Is(err, mask.ErrShort) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		m.set.is = append(m.set.is, needleOf{is, lent})
-	}
-	return nil
 }
 
 // isStrong says whether a value may be hidden from whom it was not lent to. That others are looked for would tell which they are: there are

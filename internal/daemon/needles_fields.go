@@ -61,6 +61,13 @@ func (l *fieldsBy) of(key string) map[storedField]bool {
 	return maps.Clone(l.by[key])
 }
 
+// count is how many values a principal has.
+func (l *fieldsBy) count(key string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.by[key])
+}
+
 func (l *fieldsBy) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,6 +19,7 @@ type shelf struct {
 	unread   map[seal.ID]bool         // devices whose root is there and does not count: for want of a card, or because it is not theirs
 	heads    map[seal.ID][]entry      // by item, undominated entries; the one shown comes first
 	index    map[seal.ID]*Meta        // of the shown head of each live item
+	stamp    seal.Hash                // of the index: the sum of its revisions
 	names    map[string][]seal.ID     // of what is not in the trash, by nameKey, lowest id first
 	lamport  int64                    // highest in use
 	problems problems
@@ -86,6 +87,7 @@ func (m *Meta) nameKey() string { return nameKey(m.Kind, m.Project, m.Name) }
 func (s *shelf) indexItem(m *Meta) {
 	s.unindex(m.ID)
 	s.index[m.ID] = m
+	s.restamp(m)
 	s.lamport = max(s.lamport, m.link.lamport)
 	if m.Trashed.IsZero() && m.Name != "" {
 		// Two devices may have made the same name apart: the one with the lower id has it, the other is found by id or renamed.
@@ -101,9 +103,17 @@ func (s *shelf) unindex(id seal.ID) {
 		return
 	}
 	delete(s.index, id)
+	s.restamp(m)
 	key := m.nameKey()
 	s.names[key] = slices.DeleteFunc(s.names[key], func(other seal.ID) bool { return other == id })
 	if len(s.names[key]) == 0 {
 		delete(s.names, key)
+	}
+}
+
+// restamp adds a revision to the stamp, or takes it out again. They are hashes, so that a sum without order stands for all of them.
+func (s *shelf) restamp(m *Meta) {
+	for i, b := range m.link.rev {
+		s.stamp[i] ^= b
 	}
 }
