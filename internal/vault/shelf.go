@@ -87,7 +87,7 @@ func (m *Meta) nameKey() string { return nameKey(m.Kind, m.Project, m.Name) }
 func (s *shelf) indexItem(m *Meta) {
 	s.unindex(m.ID)
 	s.index[m.ID] = m
-	s.restamp(m)
+	s.stamp = restamped(s.stamp, m)
 	s.lamport = max(s.lamport, m.link.lamport)
 	if m.Trashed.IsZero() && m.Name != "" {
 		// Two devices may have made the same name apart: the one with the lower id has it, the other is found by id or renamed.
@@ -103,7 +103,7 @@ func (s *shelf) unindex(id seal.ID) {
 		return
 	}
 	delete(s.index, id)
-	s.restamp(m)
+	s.stamp = restamped(s.stamp, m)
 	key := m.nameKey()
 	s.names[key] = slices.DeleteFunc(s.names[key], func(other seal.ID) bool { return other == id })
 	if len(s.names[key]) == 0 {
@@ -111,9 +111,11 @@ func (s *shelf) unindex(id seal.ID) {
 	}
 }
 
-// restamp adds a revision to the stamp, or takes it out again. They are hashes, so that a sum without order stands for all of them.
-func (s *shelf) restamp(m *Meta) {
+// restamped is a stamp with the revision of m added, or taken out again. They are hashes, so that a sum without order stands for all of
+// them.
+func restamped(stamp seal.Hash, m *Meta) seal.Hash {
 	for i, b := range m.link.rev {
-		s.stamp[i] ^= b
+		stamp[i] ^= b
 	}
+	return stamp
 }
