@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"warder/internal/api"
@@ -29,6 +30,13 @@ func TestU_06_LogIsMasked(t *testing.T) {
 	s.add(person(), "strong", "none", strong)
 	s.add(person(), "weak", "use", "true")
 	log, q, out := logOf(s)
+	var gone atomic.Bool // lines are written by a goroutine of their own
+	q.account = func() (*vault.Account, error) {
+		if gone.Load() {
+			return nil, errLocked()
+		}
+		return s.account, nil
+	}
 	log.Warn("true", "cause", errors.New("no such file: /home/"+strong+"/x").Error(), "fine", true,
 		"data", map[string]any{"text": "was true", "pid": 7}, slog.Group("in", "side", strong))
 	log.With("kept", "x").Info("line two", "cause", fmt.Sprintf("%q", strong))
@@ -55,7 +63,7 @@ func TestU_06_LogIsMasked(t *testing.T) {
 	s.acts.needles.making.Lock()
 	log.Info("before", "cause", strong)
 	s.acts.needles.close()
-	s.account = nil
+	gone.Store(true)
 	s.acts.needles.making.Unlock()
 	q.flush()
 	log.Info("after", "cause", "text")

@@ -9,6 +9,8 @@
 //   - Its bytes are reached through [Value.Use] alone. Every way of formatting or encoding a Value shows
 //     [Placeholder], and reflection finds no path from it to the bytes.
 //   - [Value.Destroy] wipes them; freed memory is wiped before it is used again.
+//   - [MakeDerived] makes large tables of what is computed from secrets, in memory that is locked and not dumped but not
+//     hidden from the kernel. [Hold], [Release] and [Retire] are for who uses one for each byte that passes.
 //   - [Strength] judges a password without leaving a copy.
 //
 // # What it refuses to do
@@ -34,6 +36,7 @@
 // # Files
 //
 //	value.go      Value and the functions that make, lend and destroy one
+//	hold.go       bytes that are lent for longer than a call
 //	cell.go       what the copies of a Value share: users, destruction
 //	print.go      the refusals to be printed
 //	arena.go      the arena of the process, MemoryKind
