@@ -451,7 +451,7 @@ func (s *Set) Text() string {
 // Lend gives the values to the starter, which the gate has permitted, and behind them the names of users ([Users]), by which more is
 // hidden of what the program prints.
 func (s *Set) Lend(p *gate.Permit, to Starter) error {
-	var values []secret.Value
+	values := make([]secret.Value, 0, len(s.values)+len(s.users)) // none is also a list: nil would say that they were given
 	for _, v := range s.values {
 		values = append(values, v.value)
 	}
